@@ -1,0 +1,1 @@
+"""The one door to typer: parses words, prints, exits."""

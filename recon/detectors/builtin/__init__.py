@@ -1,0 +1,1 @@
+"""The detectors that recon brings."""

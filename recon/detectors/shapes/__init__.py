@@ -1,0 +1,1 @@
+"""Shapes in code that several detectors need."""

@@ -1,0 +1,87 @@
+"""The errors that stop a command: one line of what happened, a hint, and a kind that decides the exit code."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of the command."""
+
+    OK = 0
+    POLICY = 1
+    USAGE = 2
+    INCOMPLETE = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+
+
+class ReconError(Exception):
+    """Something that a user can act on.
+
+    Attributes:
+        message: What happened, with the value, in one line.
+        hint: The next thing to try; may be empty.
+        kind: Word for machines, e.g. `not_found`.
+        exit: Exit code of the command.
+    """
+
+    kind = "internal"
+    exit = Exit.INTERNAL
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Keep what happened and what to try."""
+        super().__init__(message, hint)  # both, so that the error survives pickling between processes
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """What happened, without the hint."""
+        return self.message
+
+
+class Usage(ReconError):
+    """The command line does not make sense."""
+
+    kind = "usage"
+    exit = Exit.USAGE
+
+
+class NotFound(ReconError):
+    """A named thing does not exist: a path, a release, a file, a capability."""
+
+    kind = "not_found"
+    exit = Exit.USAGE
+
+
+class NoEngine(ReconError):
+    """The place exists and holds no engine."""
+
+    kind = "no_engine"
+    exit = Exit.INCOMPLETE
+
+
+class Unreadable(ReconError):
+    """Something exists and could not be read: a folder, a cache, a run file."""
+
+    kind = "unreadable"
+    exit = Exit.INCOMPLETE
+
+
+class Unreachable(ReconError):
+    """Nothing answered: an index, a host."""
+
+    kind = "unreachable"
+    exit = Exit.INCOMPLETE
+
+
+class NoGpu(ReconError):
+    """A GPU was asked for and there is none that can be used."""
+
+    kind = "no_gpu"
+    exit = Exit.INCOMPLETE
+
+
+class GpuBusy(ReconError):
+    """The GPU is in use, or in a mode that recon does not touch unasked."""
+
+    kind = "gpu_busy"
+    exit = Exit.INCOMPLETE

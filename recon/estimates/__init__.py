@@ -1,0 +1,1 @@
+"""Pure arithmetic: from verdicts and measurements to a decision."""

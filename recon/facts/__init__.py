@@ -1,0 +1,1 @@
+"""One file a fact: a command and a pure parser of its reply."""

@@ -1,0 +1,1 @@
+"""Reach: where trees and shells are, on this machine and elsewhere."""

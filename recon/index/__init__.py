@@ -1,0 +1,1 @@
+"""Source trees as records: the one door to libcst, tree-sitter and networkx."""

@@ -1,0 +1,172 @@
+"""What the index knows of one file: plain records, free of paths, so that equal bytes are indexed once."""
+
+from dataclasses import dataclass
+from enum import Enum, IntFlag
+
+
+class ScopeKind(Enum):
+    """What a scope is."""
+
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+
+
+class Parsed(Enum):
+    """How a file was read; anything but FULL is reported."""
+
+    FULL = "full"
+    """Read whole by the standard parser."""
+    NEWER = "newer"
+    """Newer syntax than this Python knows, read by libcst."""
+    PARTLY = "partly"
+    """Some functions lie under an error node of the grammar, or only an outline by lines could be made."""
+    UNREAD = "unread"
+    """Not text of a language that recon reads."""
+
+
+class Feature(IntFlag):
+    """Cheap signs found in the first pass; they choose which functions the second pass reads in full."""
+
+    LOOP = 1
+    NESTED_LOOP = 2
+    COMPARE_EQ = 4
+    """`==` or `!=` between two things that are not constants."""
+    COMPARE_ORDER = 8
+    BREAK = 16
+    """break, or return inside a loop."""
+    INDEX_BY_INDEX = 32
+    """A subscript or `tl.load` whose address holds the result of another subscript or load."""
+    CHASE = 64
+    """In a loop, a name is assigned from a subscript or load that uses a name assigned in that loop."""
+    SCAN = 128
+    """cumprod, cumsum, cummin, associative_scan or similar."""
+    ARGMAX = 256
+    """argmax, max with indices, topk."""
+    RANDOM = 512
+    """rand, uniform, multinomial, exponential_, a bernoulli draw."""
+    EXP = 1024
+    """exp, exp2, softmax, log."""
+    DOT = 2048
+    """tl.dot, matmul, einsum, bmm, `@`."""
+    STORE = 4096
+    """tl.store, or a subscript as assignment target."""
+    LOAD = 8192
+    """tl.load."""
+    WHERE = 16384
+    """where, masked_fill, or a conditional expression over tensors."""
+    JIT = 32768
+    """Decorated as a Triton (or similar) kernel."""
+    CUDA = 65536
+    """A CUDA or C++ function."""
+    LAUNCH = 131072
+    """Calls something as `f[grid](...)` or `f<<<...>>>(...)`."""
+    REDUCE = 262144
+    """sum, min, max, any, all over an axis, or `tl.sum`, `tl.min`, `tl.max`."""
+    DIVIDE = 524288
+    """A true division of two things that are not constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter of a function."""
+
+    name: str
+    annotation: str
+    """Dotted text of the annotation, '' if none or not a name; string annotations unquoted, Optional[X] and X | None as X."""
+    default: str
+    """Source text of the default: '' if none, at most 60 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A module, class or function of one file. Scope 0 is the module."""
+
+    id: int
+    parent: int
+    """Id of the enclosing scope; -1 for the module."""
+    kind: ScopeKind
+    name: str
+    """'' for the module."""
+    line: int
+    """Line of `def` or `class`, counted from 1 (decorators lie above)."""
+    first_line: int
+    """First line including decorators."""
+    end_line: int
+    features: Feature
+    params: tuple[Param, ...]
+    bases: tuple[str, ...]
+    """Dotted base classes."""
+    decorators: tuple[str, ...]
+    """Dotted text of each decorator without its arguments."""
+    returns: str
+    """Dotted annotation of the result, '' if none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call site."""
+
+    scope: int
+    callee: str
+    """Dotted text: `self.sampler.forward`, `torch.ops._C.f`; `super().forward`; `f[]` for `f[grid](...)`;
+    `Cls().m` for a method of a call's result; '' where it is nothing that a name could reach."""
+    line: int
+    positional: int
+    keywords: tuple[str, ...]
+    args: tuple[str, ...]
+    """Dotted text of each positional, then of each keyword argument; '' where it is not a name, constants as source
+    (at most 40 characters), so that a constant None is visible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported name."""
+
+    scope: int
+    module: str
+    """As written, with leading dots for relative imports."""
+    name: str
+    """'' for `import module`; `*` for a star import."""
+    alias: str
+    """The name bound here."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """An assignment that can give a name a type or an alias."""
+
+    scope: int
+    target: str
+    """`x`, `self.x`, `X.y`, or `X[]` for a dictionary or list entry."""
+    value: str
+    """Dotted text of the value; `f()` for the result of a call of f; a dict or list literal of names is one Bind each,
+    with target `X[]`; '' when only an annotation is known."""
+    annotation: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string constant that could name something: dotted, or a short word used as key, choice or comparison."""
+
+    scope: int
+    text: str
+    role: str
+    """`dotted`, `key` (dict key or subscript), `compare` (== or in), `argument`, `value`."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All records of one blob."""
+
+    parsed: Parsed
+    problem: str
+    """Why `parsed` is not full; '' otherwise."""
+    scopes: tuple[Scope, ...]
+    calls: tuple[Call, ...]
+    imports: tuple[Import, ...]
+    binds: tuple[Bind, ...]
+    texts: tuple[Text, ...]

@@ -1,0 +1,49 @@
+"""One small tree form for the code of a function, whatever its language.
+
+Python and Triton (through libcst) and CUDA C++ (through tree-sitter) are both brought into Terms, so that a shape is
+written once. A Term is plain data: it is pickled between processes and cached by blob digest.
+
+Statements
+    block(s...)  assign(target..., value) text = "" or the operator of an augmented assignment
+    for(target, iterable, body)   while(test, body)   if(test, body, orelse)   break   continue
+    return(value?)   do(value)   def(body) text = name   assert(test)
+Expressions
+    name text · attr(base) text = attribute · index(base, key...) · call(function, argument..., kw...) · kw(value) text
+    const text = source of the literal · op(left, right) text = operator · not(x) · neg(x)
+    compare(left, right) text = == != < <= > >= is in notin isnot (a chain becomes a conjunction)
+    and(a, b...) · or(a, b...) · select(test, then, otherwise) · tuple(x...) · dict(k, v, ...) · slice(lo, hi, step)
+    lambda(body) · comp(element, target, iterable, test...) · star(x) · string(part...) · none (an omitted part)
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A node: an operation, its text, its parts, and the line where it starts."""
+
+    op: str
+    text: str = ""
+    parts: tuple["Term", ...] = ()
+    line: int = 0
+
+    def walk(self) -> Iterator["Term"]:
+        """This node and all below it, in source order."""
+        stack = [self]
+        while stack:
+            term = stack.pop()
+            yield term
+            stack.extend(reversed(term.parts))
+
+    def dotted(self) -> str:
+        """The dotted name that this term spells, or an empty string."""
+        names = []
+        term = self
+        while term.op == "attr":
+            names.append(term.text)
+            term = term.parts[0]
+        if term.op != "name":
+            return ""
+        names.append(term.text)
+        return ".".join(reversed(names))

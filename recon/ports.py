@@ -1,0 +1,109 @@
+"""The Protocols through which stages meet the world."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from recon.records.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one command answered."""
+
+    stdout: str
+    stderr: str
+    status: int
+
+
+class Shell(Protocol):
+    """A POSIX sh on some machine: the one way in which facts are asked there."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls the machine."""
+        ...
+
+    def run(self, script: str, *, timeout_s: float = 30.0) -> Reply:
+        """Run a script given on standard input, both streams capped.
+
+        Raises:
+            Unreachable: the machine did not answer, or not in time.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file as a directory listing shows it."""
+
+    path: str
+    """Relative to the folder that holds the package, with `/`."""
+    size_bytes: int
+
+
+class ByteRange(Protocol):
+    """Bounded reads of one file."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Length of the file."""
+        ...
+
+    def read(self, offset: int, length: int) -> bytes:
+        """At most `length` bytes from `offset`; fewer at the end of the file."""
+        ...
+
+
+class SourceTree(Protocol):
+    """Read-only door to the files of one install, wherever they are."""
+
+    @property
+    def location(self) -> str:
+        """Folder that holds the package, or file name of the release."""
+        ...
+
+    def entries(self) -> Iterator[Entry | Unknown]:
+        """Every regular file below the package folders, links never followed out of the tree."""
+        ...
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unknown]]:
+        """Bytes of the files asked for, in any order; one that cannot be read is an Unknown."""
+        ...
+
+    def open_range(self, path: str) -> ByteRange:
+        """A file for bounded reads.
+
+        Raises:
+            Unreadable: it cannot be opened.
+        """
+        ...
+
+
+class Progress(Protocol):
+    """Where long work says how far it is."""
+
+    def start(self, task: str, total: int | None) -> None:
+        """Begin a task; `total` is None where the end is not known."""
+        ...
+
+    def advance(self, amount: int = 1, note: str = "") -> None:
+        """Say that so much more of the current task is done."""
+        ...
+
+    def finish(self, note: str = "") -> None:
+        """End the current task."""
+        ...
+
+
+class Silent:
+    """A Progress that says nothing."""
+
+    def start(self, task: str, total: int | None) -> None:
+        """Say nothing."""
+
+    def advance(self, amount: int = 1, note: str = "") -> None:
+        """Say nothing."""
+
+    def finish(self, note: str = "") -> None:
+        """Say nothing."""

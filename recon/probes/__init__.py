@@ -1,0 +1,1 @@
+"""One file a question to a GPU; asking needs no torch."""

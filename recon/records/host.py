@@ -1,0 +1,42 @@
+"""Hosts, their GPUs and their Python environments."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU of a host, as the driver or torch describes it."""
+
+    index: int
+    uuid: str
+    name: str
+    capability: tuple[int, int]
+    """Compute capability, e.g. (9, 0)."""
+    memory_bytes: int
+    driver: str
+
+
+@dataclass(frozen=True, slots=True)
+class PythonEnv:
+    """One Python environment: where packages are imported from."""
+
+    prefix: str
+    kind: str
+    """`system`, `venv`, `conda`, `uv` or `user`."""
+    version: str
+    """e.g. `3.12`; empty if unknown."""
+    site_packages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A machine whose trees or GPUs were looked at."""
+
+    id: str
+    """machine-id where there is one, else the name."""
+    name: str
+    """What the user typed; `localhost` for this machine, `releases` for trees that no machine holds."""
+    platform: str
+    """`uname -srm`; empty if unknown."""
+    gpus: tuple[Gpu, ...]
+    environments: tuple[PythonEnv, ...]

@@ -1,0 +1,15 @@
+"""What could not be learned."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something that recon wanted to know and could not: an unknown is a result, not an exception."""
+
+    what: str
+    """The thing that was asked for, e.g. `python source`."""
+    where: str
+    """Path, host, kernel or release that it was asked of."""
+    why: str
+    """One sentence: what stood in the way."""

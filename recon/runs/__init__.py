@@ -1,0 +1,1 @@
+"""Saved runs and the blob store: where recon keeps what it learned."""

@@ -1,0 +1,1 @@
+"""From an install or a release to content-addressed blobs."""
