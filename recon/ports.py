@@ -80,6 +80,18 @@ class SourceTree(Protocol):
         ...
 
 
+class Blobs(Protocol):
+    """Content-addressed bytes. Implementations can be pickled, since worker processes read through them."""
+
+    def get(self, digest: str) -> bytes:
+        """Bytes of a blob.
+
+        Raises:
+            Unreadable: there is no such blob, or its bytes do not have that digest.
+        """
+        ...
+
+
 class Progress(Protocol):
     """Where long work says how far it is."""
 

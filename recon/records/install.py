@@ -55,6 +55,22 @@ class Edits:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A place where an engine's package lies, before its sources are read."""
+
+    engine: Engine
+    version: str
+    """'' if neither the metadata nor the package says."""
+    root: str
+    """Folder that holds the package folders."""
+    packages: tuple[str, ...]
+    """Top-level import packages below `root`, e.g. ("vllm",)."""
+    dist_info: str
+    """Folder of the distribution's metadata; '' if there is none."""
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
 class Excerpt:
     """A few lines of source around a place of evidence: at most six."""
 
