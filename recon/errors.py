@@ -85,3 +85,20 @@ class GpuBusy(ReconError):
 
     kind = "gpu_busy"
     exit = Exit.INCOMPLETE
+
+
+class Interrupted(ReconError):
+    """The user stopped a command; what was learned until then travels along.
+
+    Attributes:
+        partial: The run so far. Its type is not said here, because errors stand below records.
+    """
+
+    kind = "interrupted"
+    exit = Exit.INTERRUPTED
+
+    def __init__(self, partial: object) -> None:
+        """Keep what was learned."""
+        super().__init__("interrupted")
+        self.args = (partial,)  # what pickle hands to __init__
+        self.partial = partial

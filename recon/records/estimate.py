@@ -15,6 +15,27 @@ class Decision(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Ratio:
+    """Time of one kernel over the time of its baseline, both measured in one run on one GPU."""
+
+    probe: str
+    case: dict[str, int | float | str]
+    """Named axes that both kernels share."""
+    baseline: str
+    """Kernel of the denominator."""
+    subject: str
+    """Kernel of the numerator."""
+    device: str
+    """Name of the GPU."""
+    ratio: float
+    """Median over median; above 1 the subject is slower."""
+    low: float
+    """Low end of the subject's interval over the high end of the baseline's."""
+    high: float
+    """High end of the subject's interval over the low end of the baseline's."""
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """One decision with its reasons."""
 
@@ -26,3 +47,5 @@ class Estimate:
     """What the sentence rests on."""
     missing: tuple[str, ...]
     """What would have to be known for a firmer answer."""
+    ratios: tuple[Ratio, ...]
+    """Measured ratios that bear on the question; numbers, so that words are made of them in one place."""
