@@ -1,0 +1,249 @@
+"""Run files: saved once, never changed, found again by kind and host.
+
+A file is named `<utc>-<host>-<kind>-<6 hex>.json`, so that a listing needs no file opened. It may hold host names
+and paths, hence mode 0600. What is read back is untrusted: it may come from elsewhere, or be half of a file.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from recon.errors import NotFound, Unreadable
+from recon.records.run import SCHEMA_VERSION, Run
+from recon.runs.upgrades import STEPS, Steps, upgraded
+
+MAX_BYTES = 256 * 1024 * 1024
+"""A run file larger than this is not ours: a scan of ten trees takes about 2 MB."""
+
+_NAME = re.compile(r"(?P<started>\d{8}T\d{6}Z)-(?P<host>[A-Za-z0-9._+-]+)-(?P<kind>[a-z]+)-[0-9a-f]{6}\.json")
+_HOST_CHARACTERS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A run file, as its name describes it."""
+
+    path: Path
+    started: str
+    """UTC, e.g. `20261130T101500Z`."""
+    host: str
+    kind: str
+    """`scan` or `probe`."""
+    size_bytes: int
+
+
+class _Head(msgspec.Struct):
+    schema_version: int
+
+
+def kind_of(run: Run) -> str:
+    """`probe` for a run that measured and scanned nothing, else `scan`."""
+    if not run.installs and (run.measurements or any(word.startswith("probe") for word in run.command)):
+        return "probe"
+    return "scan"
+
+
+def name_of(run: Run, content: bytes) -> str:
+    """File name of a run; equal content gives an equal name."""
+    host = run.hosts[0].name if run.hosts else "nohost"
+    host = re.sub(r"[^A-Za-z0-9._+-]+", "_", host)[:_HOST_CHARACTERS].strip("-_.") or "host"
+    if len(run.hosts) > 1:
+        host += f"+{len(run.hosts) - 1}"
+    started = re.sub(r"[^0-9TZ]", "", run.started_at.partition(".")[0].replace("+00:00", "Z"))
+    started = started if started.endswith("Z") else f"{started}Z"
+    if not re.fullmatch(r"\d{8}T\d{6}Z", started):
+        started = "00000000T000000Z"
+    digest = hashlib.blake2b(content, digest_size=3).hexdigest()
+    return f"{started}-{host}-{kind_of(run)}-{digest}.json"
+
+
+def encode(run: Run) -> bytes:
+    r"""JSON of a run, indented so that people and `diff` can read it.
+
+    A path may hold bytes that are no UTF-8; they are written as `\xNN`, since JSON cannot hold them.
+    """
+    try:
+        packed = msgspec.json.encode(run)
+    except UnicodeEncodeError:
+        packed = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(run)))
+    return msgspec.json.format(packed, indent=1) + b"\n"
+
+
+def save(run: Run, state_dir: Path) -> Path:
+    """Write a run below the state folder: whole or not at all, readable by its owner alone.
+
+    Raises:
+        Unreadable: the folder cannot be written.
+    """
+    content = encode(run)
+    path = folder(state_dir) / name_of(run, content)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise Unreadable(
+            f"cannot save the run in {path.parent}: {error.strerror or error}",
+            "Set RECON_STATE_DIR to a folder that you may write.",
+        ) from error
+    return path
+
+
+def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Replace a file in one step, so that no reader ever sees half of it.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".recon-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def load(path: Path, steps: Steps = STEPS) -> Run:
+    """Read a run file; one of an older schema version is brought up to date in memory.
+
+    Raises:
+        NotFound: there is no such file.
+        Unreadable: it is no run file, is damaged, or was written by a newer recon.
+    """
+    content = _bytes_of(path)
+    try:
+        version = msgspec.json.decode(content, type=_Head).schema_version
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Unreadable(f"{path} is not a run file: {error}", "`recon runs list` shows the saved runs.") from error
+    if version > SCHEMA_VERSION:
+        raise Unreadable(
+            f"{path} has schema version {version}; this recon reads up to {SCHEMA_VERSION}",
+            "It was written by a newer recon: upgrade this one.",
+        )
+    try:
+        if version == SCHEMA_VERSION:
+            return msgspec.json.decode(content, type=Run)
+        return msgspec.convert(upgraded(msgspec.json.decode(content), version, steps), type=Run)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Unreadable(f"{path} is damaged: {error}", "Scan again; a run file is never repaired.") from error
+
+
+def folder(state_dir: Path) -> Path:
+    """Where run files lie."""
+    return state_dir / "runs"
+
+
+def listing(state_dir: Path) -> tuple[Saved, ...]:
+    """The saved runs, newest first; other files of the folder are left out.
+
+    Raises:
+        Unreadable: the folder exists and cannot be listed.
+    """
+    found: list[tuple[str, int, Saved]] = []
+    try:
+        for entry in os.scandir(folder(state_dir)):
+            match = _NAME.fullmatch(entry.name)
+            if match is None or not entry.is_file(follow_symlinks=False):
+                continue
+            status = entry.stat(follow_symlinks=False)
+            saved = Saved(Path(entry.path), match["started"], match["host"], match["kind"], status.st_size)
+            found.append((saved.started, status.st_mtime_ns, saved))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise Unreadable(f"cannot list {folder(state_dir)}: {error.strerror or error}") from error
+    return tuple(saved for *_, saved in sorted(found, key=lambda item: (item[0], item[1], item[2].path), reverse=True))
+
+
+def newest(state_dir: Path, kind: str, host_id: str = "", gpu_uuids: frozenset[str] = frozenset()) -> Path | None:
+    """The newest run of a kind; with a host id or GPU UUIDs, only a run of that machine counts.
+
+    Files that cannot be read are passed over: an old damaged file must not stand in the way of a good one.
+    """
+    for saved in listing(state_dir):
+        if saved.kind != kind:
+            continue
+        if not host_id and not gpu_uuids:
+            return saved.path
+        try:
+            run = load(saved.path)
+        except (NotFound, Unreadable):
+            continue
+        if any(host.id == host_id or gpu_uuids & {gpu.uuid for gpu in host.gpus} for host in run.hosts):
+            return saved.path
+    return None
+
+
+def resolve(name: str, state_dir: Path) -> Path:
+    """Path of a run that the user names: a file, or the name (or its unique part) of a saved run.
+
+    Raises:
+        NotFound: nothing is called so, or several are.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return path
+    names = [saved.path.name for saved in listing(state_dir)]
+    matches = [each for each in names if name in each] if name else []
+    if len(matches) == 1 or name in matches:
+        return folder(state_dir) / (name if name in matches else matches[0])
+    if matches:
+        raise NotFound(f"{len(matches)} saved runs match {name!r}", f"The newest is {matches[0]}.")
+    near = get_close_matches(name, names, n=1)
+    hint = f"Did you mean {near[0]}?" if near else "`recon runs list` shows the saved runs."
+    raise NotFound(f"no run file {name!r}", hint)
+
+
+def remove(path: Path) -> None:
+    """Delete one saved run.
+
+    Raises:
+        NotFound: it is gone already.
+        Unreadable: it may not be deleted.
+    """
+    try:
+        path.unlink()
+    except FileNotFoundError as error:
+        raise NotFound(f"no run file {path}") from error
+    except OSError as error:
+        raise Unreadable(f"cannot delete {path}: {error.strerror or error}") from error
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a named pipe must not make us wait
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Unreadable(f"{path} is not a regular file")
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise NotFound(f"no run file {path}", "`recon runs list` shows the saved runs.") from error
+    except OSError as error:
+        raise Unreadable(f"cannot read {path}: {error.strerror or error}") from error
+    if len(content) > MAX_BYTES:
+        raise Unreadable(f"{path} is larger than {MAX_BYTES} bytes", "That is no run file of recon.")
+    return content
+
+
+def _without_surrogates(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        case dict():
+            return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_without_surrogates(item) for item in value]
+        case _:
+            return value
