@@ -1,0 +1,98 @@
+# Everything starts from nothing but make and Python 3.11 or newer. `make` alone lists the targets.
+#
+#   make PYTHON=python3.13 check      choose the interpreter of a fresh .venv
+#   make test ARGS="-k graph -x"      more words for pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+ARGS ?=
+WORKERS ?= 2
+
+VENV := .venv
+GPU_VENV := .venvs/gpu
+BIN := $(VENV)/bin
+RECON := $(BIN)/recon
+PIP := -m pip --disable-pip-version-check --quiet install
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
+# One torch for everybody, so that a kernel test that passes here passes there. It needs no GPU.
+TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
+TIMED = $(PYTHON) tools/timed.py "make $@"
+
+.PHONY: help python test check full demo fix clean _test _check _full _slow _demo _fix
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: python ## unit tests: offline, no programs of the system (about a minute)
+	@$(TIMED) $(MAKE) _test
+
+check: python ## format, lint, types, import contracts, every test that is not slow (about 10 minutes)
+	@$(TIMED) $(MAKE) _check
+
+full: python ## check, then the slow rest: every release, the whole compile matrix (up to an hour)
+	@$(TIMED) $(MAKE) _full
+
+demo: python ## scan two real releases, print the verdicts, write the page (about 3 minutes)
+	@$(TIMED) $(MAKE) _demo
+
+fix: python ## format, and apply the linter's safe fixes
+	@$(TIMED) $(MAKE) _fix
+
+clean: ## remove the environments and caches that make made; reports and the user's cache stay
+	rm -rf $(VENV) .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find recon tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+python:
+	@test -n "$(PYTHON)" || { echo "recon needs Python 3.11 or newer, and none was found on PATH." >&2; \
+		echo "Name one: make PYTHON=/path/to/python3.12 ..." >&2; exit 2; }
+	@command -v "$(PYTHON)" >/dev/null || { echo "There is no program $(PYTHON)." >&2; exit 2; }
+	@"$(PYTHON)" -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "recon needs Python 3.11 or \
+	newer; $(PYTHON) is %d.%d. Choose another: make PYTHON=python3.12 ..." % (v[0], v[1]))'
+
+# A stamp is younger than pyproject.toml when its environment holds what pyproject.toml asks for.
+$(VENV)/.client: pyproject.toml
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear $(VENV)
+	@echo "installing recon into $(VENV)"
+	@$(BIN)/python $(PIP) --editable '.[release]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.client
+	@echo "installing the tools for developers into $(VENV)"
+	@$(BIN)/python $(PIP) --editable '.[dev]'
+	@touch $@
+
+$(GPU_VENV)/.dev: pyproject.toml Makefile
+	@$(GPU_VENV)/bin/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear $(GPU_VENV)
+	@echo "installing torch and triton into $(GPU_VENV)"
+	@$(GPU_VENV)/bin/python $(PIP) --editable '.[dev]' $(foreach word,$(TORCH),'$(word)')
+	@touch $@
+
+_test: $(VENV)/.dev
+	RECON_OFFLINE=1 $(BIN)/python $(PYTEST) -m "not system and not release and not slow and not gpu" $(ARGS)
+
+_check: $(VENV)/.dev $(GPU_VENV)/.dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python $(PYTEST) $(ARGS)
+	$(GPU_VENV)/bin/python $(PYTEST) tests/kernels $(ARGS)
+
+_full: _check
+	@$(MAKE) _slow
+
+_slow: $(VENV)/.dev $(GPU_VENV)/.dev
+	$(BIN)/python $(PYTEST) --slow -m slow $(ARGS)
+	$(GPU_VENV)/bin/python $(PYTEST) --slow -m slow tests/kernels $(ARGS)
+
+_demo: $(VENV)/.client
+	$(RECON) scan --release vllm==0.20.1 --release sglang==0.5.23
+	$(RECON) report --html
+
+_fix: $(VENV)/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
