@@ -93,13 +93,15 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:  # the child got the same signal: let it end in its own way
         child.wait()
         status = 130
+    if status < 0:  # killed by a signal: said as a shell says it
+        status = 128 - status
     total_kb = watch.stop()
     seconds = time.monotonic() - started
     largest_kb = largest_child_kb()
     outcome = "" if status == 0 else f" failed with status {status} after"
     memory = f"peak memory {max(total_kb, largest_kb) / 1024:.0f} MiB (largest process {largest_kb / 1024:.0f} MiB)"
     print(f"{name}:{outcome} {seconds:.1f} s, {memory}", flush=True)
-    return status if status >= 0 else 128 - status  # killed by a signal: as a shell says it
+    return status
 
 
 if __name__ == "__main__":
