@@ -1,0 +1,186 @@
+"""This machine, as a Shell over subprocess."""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from recon.errors import Unreachable
+from recon.ports import Reply
+
+MIB = 1 << 20
+
+KEPT = (
+    "CONDA_PREFIX",
+    "HOME",
+    "LD_LIBRARY_PATH",
+    "LOGNAME",
+    "PATH",
+    "PYENV_ROOT",
+    "PYTHONPATH",
+    "PYTHONUSERBASE",
+    "USER",
+    "UV_CACHE_DIR",
+    "UV_PYTHON_INSTALL_DIR",
+    "UV_TOOL_DIR",
+    "VIRTUAL_ENV",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+)
+"""Variables that facts ask about or programs need. Everything else stays behind: ENV and BASH_ENV would run code."""
+
+CUT = 141
+"""Status of a script that said more than the cap: what a shell reports for a writer whose reader went away."""
+
+_CHUNK = 1 << 16
+_TICK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class LocalShell:
+    """A POSIX sh on this machine, in a session of its own: it has no terminal, so nothing in it can prompt."""
+
+    name: str = "localhost"
+    program: tuple[str, ...] = ("sh", "-s")
+    """Reads the script on its standard input."""
+    stdout_cap_bytes: int = 64 * MIB
+    """A script that says more is killed; its reply holds what came and the status CUT."""
+    stderr_cap_bytes: int = MIB
+    """What goes beyond is read and dropped."""
+    environment: Mapping[str, str] = field(default_factory=lambda: clean_environment(os.environ))
+
+    def run(self, script: str, *, timeout_s: float = 30.0) -> Reply:
+        """Run a script and end all that it started when it is over, or late.
+
+        Bytes that are not UTF-8 are kept as surrogates, so that odd file names survive the way back.
+
+        Raises:
+            Unreachable: there is no sh, or the script was not done in time.
+        """
+        try:
+            # The context manager of Popen would wait for ever for a child in uninterruptible sleep.
+            child = subprocess.Popen(
+                self.program,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(self.environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Unreachable(
+                f"{self.name}: {self.program[0]} did not start: {error.strerror or error}",
+                "A POSIX sh must be on PATH.",
+            ) from error
+        try:
+            talk = _Talk(child, script, self.stdout_cap_bytes, self.stderr_cap_bytes)
+            over = talk.hold(time.monotonic() + timeout_s)
+        finally:
+            status = _end(child)
+        if not over:
+            raise Unreachable(f"{self.name}: no answer within {timeout_s:g} s", "A busy disk or a hanging mount?")
+        return Reply(talk.stdout, talk.stderr, CUT if talk.cut else status)
+
+
+def clean_environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """The few variables that a script sees, in the C locale."""
+    kept = {name: inherited[name] for name in KEPT if name in inherited}
+    return {"PATH": os.defpath, **kept, "LC_ALL": "C"}
+
+
+class _Talk:
+    """One exchange: the script goes in while both streams are drained, so that no side can block the other."""
+
+    def __init__(self, child: subprocess.Popen[bytes], script: str, stdout_cap: int, stderr_cap: int) -> None:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self.cut = False
+        self._child = child
+        self._script = memoryview(script.encode("utf-8", "surrogateescape"))
+        self._stdin, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
+        self._heard = {self._stdout: bytearray(), self._stderr: bytearray()}
+        self._caps = {self._stdout: stdout_cap, self._stderr: stderr_cap}
+
+    @property
+    def stdout(self) -> str:
+        return self._heard[self._stdout].decode("utf-8", "surrogateescape")
+
+    @property
+    def stderr(self) -> str:
+        return self._heard[self._stderr].decode("utf-8", "surrogateescape")
+
+    def hold(self, deadline: float) -> bool:
+        """Talk until the child is done or said too much; False if the deadline came first."""
+        os.set_blocking(self._stdin.fileno(), False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            selector.register(self._stdout, selectors.EVENT_READ)
+            selector.register(self._stderr, selectors.EVENT_READ)
+            while not self.cut and set(self._heard) & {key.fileobj for key in selector.get_map().values()}:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                ready = selector.select(min(left, _TICK_S))
+                for key, _ in ready:
+                    self._serve(selector, key.fileobj)
+                # A process left in the background can hold the streams open long after the script is over.
+                if not ready and self._child.poll() is not None:
+                    return True
+        return self.cut or self._wait(deadline)
+
+    def _serve(self, selector: selectors.BaseSelector, stream: object) -> None:
+        """Move the bytes that one stream is ready for; forget the stream when it is over."""
+        if stream is self._stdin:
+            if not self._say():
+                selector.unregister(self._stdin)
+                _close(self._stdin)
+            return
+        source = self._stdout if stream is self._stdout else self._stderr
+        chunk = os.read(source.fileno(), _CHUNK)
+        if not chunk:
+            selector.unregister(source)
+        room = self._caps[source] - len(self._heard[source])
+        self._heard[source] += chunk[: max(room, 0)]
+        self.cut = self.cut or (source is self._stdout and len(chunk) > room)
+
+    def _say(self) -> bool:
+        """Write more of the script; False when all is written or nobody listens."""
+        try:
+            written = os.write(self._stdin.fileno(), self._script[:_CHUNK])
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:
+            return False
+        self._script = self._script[written:]
+        return bool(self._script)
+
+    def _wait(self, deadline: float) -> bool:
+        try:
+            self._child.wait(max(deadline - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+
+def _end(child: subprocess.Popen[bytes]) -> int:
+    """Kill whatever is left of the child's group, and say how the child ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says PermissionError for zombies
+        os.killpg(child.pid, signal.SIGKILL)
+    for stream in (child.stdin, child.stdout, child.stderr):
+        _close(stream)
+    try:
+        status = child.wait(1)
+    except subprocess.TimeoutExpired:  # uninterruptible, as a hanging driver makes it: it is not waited for
+        return -signal.SIGKILL
+    return status if status >= 0 else 128 - status
+
+
+def _close(stream: object) -> None:
+    """Close a pipe; what could not be flushed into it is lost on purpose."""
+    with contextlib.suppress(OSError):
+        getattr(stream, "close", lambda: None)()
