@@ -1,0 +1,250 @@
+"""Content-addressed blobs and the snapshots that name them, in the user's cache folder.
+
+Two processes may write at once: every file appears by a rename, and its name follows from its bytes, so whoever
+comes second writes the same thing again or nothing at all.
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from recon.errors import Unreadable
+from recon.records.source import Snapshot
+
+MAX_BLOB_BYTES = 64 << 20
+"""No blob is larger; what claims to be is a damaged or hostile cache file."""
+
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_LEVEL = 1  # sources shrink to a quarter at any level, and the first is four times as fast as the default
+_DAY_S = 86_400.0
+_STALE_S = 3_600.0
+_VERSION = 1
+_TEMPORARY = ".new-"
+
+
+def digest_of(data: bytes) -> str:
+    """blake2b-128 of the bytes, in hex: the name of a blob.
+
+    >>> digest_of(b"")
+    'cae66941d9efbd404e4d88758ea67670'
+    """
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What lies in the cache."""
+
+    root: str
+    blobs: int
+    snapshots: int
+    size_bytes: int
+    """Of all files, as they lie compressed on the disk."""
+    oldest_s: float
+    """Seconds since the least recently used file was used; 0 where the cache is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What `BlobStore.prune` took away."""
+
+    files: int
+    size_bytes: int
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    """A snapshot as it lies on the disk, with the key that it was saved under."""
+
+    version: int
+    key: str
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class BlobStore:
+    """Blobs, snapshots and small notes below one folder. Can be pickled; implements `recon.ports.Blobs`."""
+
+    root: Path
+
+    def put(self, data: bytes) -> str:
+        """Keep the bytes and return their digest; nothing is written where they lie already.
+
+        Raises:
+            Unreadable: the cache folder cannot be written.
+        """
+        digest = digest_of(data)
+        path = self._blob(digest)
+        if not _touch(path):
+            self._write(path, zlib.compress(data, _LEVEL))
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Bytes of a blob. A damaged one is removed, so that the next capture brings it again.
+
+        Raises:
+            Unreadable: there is no such blob, or its bytes do not have that digest.
+        """
+        if not _DIGEST.fullmatch(digest):
+            raise Unreadable(f"{digest[:64]!r} is not a digest")
+        path = self._blob(digest)
+        try:
+            packed = path.read_bytes()
+        except OSError as error:
+            raise Unreadable(f"blob {digest} is not in the cache: {error.strerror}", "scan the install again") from None
+        data = _unpacked(packed)
+        if data is None or digest_of(data) != digest:
+            with suppress(OSError):
+                path.unlink()
+            raise Unreadable(f"blob {digest} was damaged and has been removed", "scan the install again")
+        _touch(path)
+        return data
+
+    def has(self, digest: str) -> bool:
+        """Whether the blob lies here; its bytes are checked when they are read."""
+        return _DIGEST.fullmatch(digest) is not None and self._blob(digest).is_file()
+
+    def save_snapshot(self, key: str, snapshot: Snapshot) -> None:
+        """Keep a snapshot under a key: its own digest, or what names the release that it was read from.
+
+        Raises:
+            Unreadable: the cache folder cannot be written.
+        """
+        self._write(
+            self._keyed("snapshots", key), zlib.compress(msgspec.msgpack.encode(_Envelope(_VERSION, key, snapshot)))
+        )
+
+    def load_snapshot(self, key: str) -> Snapshot | None:
+        """The snapshot saved under the key; None if there is none, or if it is damaged (then it is removed)."""
+        path = self._keyed("snapshots", key)
+        data = self._load(path)
+        if data is None:
+            return None
+        try:
+            envelope = msgspec.msgpack.decode(data, type=_Envelope)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            envelope = None
+        if envelope is None or envelope.version != _VERSION or envelope.key != key:
+            with suppress(OSError):
+                path.unlink()
+            return None
+        return envelope.snapshot
+
+    def save_note(self, key: str, data: bytes) -> None:
+        """Keep a few bytes under a key, e.g. which file a release was.
+
+        Raises:
+            Unreadable: the cache folder cannot be written.
+        """
+        self._write(self._keyed("notes", key), zlib.compress(data))
+
+    def load_note(self, key: str) -> bytes | None:
+        """The bytes saved under the key, or None."""
+        return self._load(self._keyed("notes", key))
+
+    def info(self) -> CacheInfo:
+        """Count what lies in the cache."""
+        now = time.time()
+        files = list(self._files())
+        return CacheInfo(
+            root=str(self.root),
+            blobs=sum(folder == "blobs" for folder, _, _ in files),
+            snapshots=sum(folder == "snapshots" for folder, _, _ in files),
+            size_bytes=sum(state.st_size for _, _, state in files),
+            oldest_s=max((now - state.st_mtime for _, _, state in files), default=0.0),
+        )
+
+    def prune(self, *, older_than_s: float | None = None, keep_bytes: int | None = None) -> Pruned:
+        """Remove what was not used for so long, then the least recently used until no more than `keep_bytes` stay.
+
+        Leftovers of killed processes go in any case. Use is known to a day, which saves a write per read.
+        """
+        now = time.time()
+        files = sorted(self._files(leftovers=True), key=lambda file: file[2].st_mtime)
+        left = sum(state.st_size for _, _, state in files)
+        gone = freed = 0
+        for _, path, state in files:
+            age = now - state.st_mtime
+            stale = path.name.startswith(_TEMPORARY) and age > _STALE_S
+            old = older_than_s is not None and age > older_than_s
+            if not (stale or old or (keep_bytes is not None and left > keep_bytes)):
+                continue
+            with suppress(OSError):  # another process may have pruned it already
+                path.unlink()
+                gone, freed, left = gone + 1, freed + state.st_size, left - state.st_size
+        return Pruned(gone, freed)
+
+    def _blob(self, digest: str) -> Path:
+        return self.root / "blobs" / digest[:2] / digest[2:]
+
+    def _keyed(self, folder: str, key: str) -> Path:
+        return self.root / folder / digest_of(key.encode("utf-8", "surrogatepass"))
+
+    def _load(self, path: Path) -> bytes | None:
+        try:
+            packed = path.read_bytes()
+        except OSError:
+            return None
+        _touch(path)
+        return _unpacked(packed)
+
+    def _write(self, path: Path, packed: bytes) -> None:
+        try:
+            _write_atomically(path, packed)
+        except OSError as error:
+            raise Unreadable(
+                f"the cache folder {self.root} cannot be written: {error.strerror}",
+                "free some space, or choose another folder",
+            ) from None
+
+    def _files(self, *, leftovers: bool = False) -> Iterator[tuple[str, Path, os.stat_result]]:
+        for folder in ("blobs", "snapshots", "notes"):
+            for path in sorted((self.root / folder).rglob("*")):
+                if path.name.startswith(_TEMPORARY) and not leftovers:
+                    continue
+                with suppress(OSError):
+                    if path.is_file() and not path.is_symlink():
+                        yield folder, path, path.stat()
+
+
+def _unpacked(packed: bytes) -> bytes | None:
+    """Inflate at most MAX_BLOB_BYTES; None where the bytes are damaged or inflate to more."""
+    inflate = zlib.decompressobj()
+    try:
+        data = inflate.decompress(packed, MAX_BLOB_BYTES)
+    except zlib.error:
+        return None
+    return data if inflate.eof else None
+
+
+def _touch(path: Path) -> bool:
+    """Say that a file was used, once a day; False where there is none."""
+    try:
+        if time.time() - path.stat().st_mtime > _DAY_S:
+            os.utime(path)
+    except FileNotFoundError:
+        return False
+    except OSError:  # a cache that others own is read all the same
+        return path.is_file()
+    return True
+
+
+def _write_atomically(path: Path, packed: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(packed)
+        Path(temporary).replace(path)
+    except BaseException:  # Ctrl-C too leaves nothing behind
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
