@@ -70,13 +70,8 @@ def decide(
 
 
 def counts_for(measurement: Measurement, host: Host | None) -> bool:
-    """Whether a measurement speaks for a host: taken on a GPU of a model that it has.
-
-    A release lies on no machine, so whatever GPU was named for it counts.
-    """
-    if measurement.device is None or host is None:
-        return False
-    return host.name == "releases" or measurement.device.name in {gpu.name for gpu in host.gpus}
+    """Whether a measurement may enter the decision for a host."""
+    return measurement.device is not None and host is not None and host.counts(measurement.device.name)
 
 
 def _of_install(install: Install, host: Host | None, measurements: tuple[Measurement, ...]) -> Estimate:

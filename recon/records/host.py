@@ -40,3 +40,10 @@ class Host:
     """`uname -srm`; empty if unknown."""
     gpus: tuple[Gpu, ...]
     environments: tuple[PythonEnv, ...]
+
+    def counts(self, gpu: str) -> bool:
+        """Whether times taken on a GPU of this model say something about this host.
+
+        They do where it has such a GPU. Releases lie on no machine, so any GPU counts that was named for them.
+        """
+        return self.name == "releases" or gpu in {each.name for each in self.gpus}

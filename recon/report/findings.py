@@ -1,0 +1,237 @@
+"""Verdicts arranged for reading: each with its places, its excerpts, and what was searched."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recon.records.evidence import Evidence
+from recon.records.install import Excerpt, Install
+from recon.records.path import CallPath
+from recon.records.unknown import Unknown
+from recon.records.verdict import Capability, Gate, Member, Searched, Standing, Verdict
+from recon.report.numbers import count, counted
+from recon.report.text import slug
+from recon.report.words import GRADES, REACHES, STANDINGS, TIERS, Word, group_of
+
+EXCERPT_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One line of an excerpt."""
+
+    number: int
+    text: str
+    marked: bool
+    """Whether the evidence points at this line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One piece of evidence, in words."""
+
+    path: str
+    line: int
+    symbol: str
+    grade: str
+    """How it was recognised, in words."""
+    scope: str
+    note: str
+    excerpt: tuple[SourceLine, ...]
+    """At most six lines; empty where the run holds none."""
+
+    @property
+    def at(self) -> str:
+        """The place as `path:line`."""
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """One of several answers inside a verdict."""
+
+    name: str
+    word: Word
+    reach: str
+    reason: str
+    places: tuple[Place, ...]
+    gates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """One hop of a call path, in words."""
+
+    at: str
+    symbol: str
+    onward: str
+    """How it calls the next one and how sure that is; empty at the end."""
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One verdict of one install, with all that a doubter wants to see."""
+
+    anchor: str
+    install: str
+    """Id of the install."""
+    label: str
+    """The install as people call it."""
+    host: str
+    capability: str
+    title: str
+    group: str
+    standing: Standing
+    word: Word
+    reach: str
+    """`connected` and the like; empty where it was not asked."""
+    assuming: str
+    """The roots that the best place needs, e.g. `runner V1, method dflash`; empty if unknown."""
+    reason: str
+    places: tuple[Place, ...]
+    nearest: tuple[Place, ...]
+    extent: str
+    """What was examined: files, functions, kernels, libraries."""
+    examined: str
+    """How many functions were read in full for this question, e.g. `412`."""
+    shapes: tuple[str, ...]
+    unread: tuple[Unknown, ...]
+    gates: tuple[str, ...]
+    members: tuple[MemberView, ...]
+    paths: tuple[tuple[Station, ...], ...]
+    help: str
+
+    @property
+    def answer(self) -> str:
+        """Standing and reach in words: `yes, connected`."""
+        return f"{self.word.text}, {self.reach}" if self.reach else self.word.text
+
+    @property
+    def searched(self) -> str:
+        """What stands behind an absence, in one sentence."""
+        return f"searched {self.extent}; {self.examined} of the functions read in full"
+
+    @property
+    def speaks(self) -> Place | None:
+        """The place to show first: the best evidence, or else the nearest miss."""
+        return next(iter((*self.places, *self.nearest)), None)
+
+
+def label_of(install: Install) -> str:
+    """An install as people call it: `vllm 0.20.1`."""
+    name = install.engine.value if install.engine.value != "other" else install.id
+    return f"{name} {install.version}".strip()
+
+
+def findings_of(install: Install, host: str, capabilities: Mapping[str, Capability]) -> tuple[Finding, ...]:
+    """The verdicts of an install, in the order of the run."""
+    excerpts = _by_place(install.excerpts)
+    return tuple(
+        _finding(install, host, verdict, capabilities.get(verdict.capability), excerpts) for verdict in install.verdicts
+    )
+
+
+def extent_of(searched: Searched) -> str:
+    """What was examined before a verdict was given."""
+    return (
+        f"{counted(searched.files, 'file')}, {counted(searched.functions, 'function')},"
+        f" {counted(searched.kernels, 'kernel')}, {counted(searched.libraries, 'library', 'libraries')}"
+    )
+
+
+def _finding(
+    install: Install,
+    host: str,
+    verdict: Verdict,
+    capability: Capability | None,
+    excerpts: Mapping[tuple[str, int], Excerpt],
+) -> Finding:
+    scope = verdict.evidence[0].scope if verdict.evidence and verdict.reach is not None else ()
+    return Finding(
+        anchor=f"v-{slug(install.id)}--{slug(verdict.capability)}",
+        install=install.id,
+        label=label_of(install),
+        host=host,
+        capability=verdict.capability,
+        title=capability.title if capability else verdict.capability,
+        group=group_of(verdict.capability),
+        standing=verdict.standing,
+        word=STANDINGS[verdict.standing],
+        reach=REACHES[verdict.reach] if verdict.reach else "",
+        assuming=", ".join(scope),
+        reason=verdict.reason,
+        places=_places(verdict.evidence, excerpts),
+        nearest=_places(verdict.nearest, excerpts),
+        extent=extent_of(verdict.searched),
+        examined=count(verdict.searched.examined),
+        shapes=verdict.searched.shapes,
+        unread=verdict.searched.unread,
+        gates=_gates(verdict.gates),
+        members=tuple(_member(member, excerpts) for member in verdict.members),
+        paths=tuple(_stations(path) for path in install.paths if path.capability == verdict.capability),
+        help=capability.help if capability else "",
+    )
+
+
+def _member(member: Member, excerpts: Mapping[tuple[str, int], Excerpt]) -> MemberView:
+    return MemberView(
+        name=member.name,
+        word=STANDINGS[member.standing],
+        reach=REACHES[member.reach] if member.reach else "",
+        reason=member.reason,
+        places=_places(member.evidence, excerpts),
+        gates=_gates(member.gates),
+    )
+
+
+def _gates(gates: Iterable[Gate]) -> tuple[str, ...]:
+    return tuple(f"{gate.condition} ({gate.path}:{gate.line})" for gate in gates)
+
+
+def _stations(path: CallPath) -> tuple[Station, ...]:
+    return tuple(
+        Station(
+            at=f"{hop.path}:{hop.line}",
+            symbol=hop.symbol,
+            onward=f"{hop.dispatch}, {TIERS[hop.tier]}" if hop.dispatch else "",
+            sure=hop.tier.value == "certain" or not hop.dispatch,
+        )
+        for hop in path.hops
+    )
+
+
+def _places(evidence: Iterable[Evidence], excerpts: Mapping[tuple[str, int], Excerpt]) -> tuple[Place, ...]:
+    return tuple(
+        Place(
+            path=each.path,
+            line=each.line,
+            symbol=each.symbol,
+            grade=GRADES[each.grade],
+            scope=", ".join(each.scope),
+            note=each.note,
+            excerpt=_lines(excerpts.get((each.path, each.line)), each.line),
+        )
+        for each in evidence
+    )
+
+
+def _by_place(excerpts: Iterable[Excerpt]) -> dict[tuple[str, int], Excerpt]:
+    """Excerpts by each line that they show; of two that show a line, the one that starts nearest above it."""
+    table: dict[tuple[str, int], Excerpt] = {}
+    for excerpt in sorted(excerpts, key=lambda each: each.line):
+        for offset in range(len(_capped(excerpt.text))):
+            table[excerpt.path, excerpt.line + offset] = excerpt
+    return table
+
+
+def _capped(text: str) -> list[str]:
+    return text.split("\n")[:EXCERPT_LINES]
+
+
+def _lines(excerpt: Excerpt | None, marked: int) -> tuple[SourceLine, ...]:
+    if excerpt is None:
+        return ()
+    return tuple(
+        SourceLine(number, text.removesuffix("\r"), number == marked)
+        for number, text in enumerate(_capped(excerpt.text.rstrip("\n")), start=excerpt.line)
+    )

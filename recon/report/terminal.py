@@ -1,0 +1,257 @@
+"""The screen: the decision first, then the matrix, then places, then times, then what was not read."""
+
+import io
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recon.records.verdict import Standing
+from recon.report.findings import Finding, Place
+from recon.report.format import Format
+from recon.report.numbers import counted
+from recon.report.text import clipped, shortened, visible
+from recon.report.timings import TimingGroup
+from recon.report.view import Column, View
+
+T = TypeVar("T")
+
+WIDTH = 100
+"""Columns of a screen that is not known."""
+NARROW = 80
+"""Below this many columns there is no room for places."""
+
+_TITLE = 36
+_GAP = 2
+_WORD = 18
+"""Columns that a cell of a table may claim before it is folded."""
+_STYLES = {"yes": "green", "partly": "yellow", "no": "red", "unknown": "magenta", "none": "dim"}
+
+
+def screen(view: View, width: int = WIDTH, *, color: bool = False) -> str:
+    """The view as it is printed on a terminal of so many columns."""
+    return written(_blocks(view, width), width, color=color)
+
+
+def written(blocks: Iterable[RenderableType], width: int, *, color: bool) -> str:
+    """Blocks with an empty line between them; escape sequences only with colour."""
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        no_color=not color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    with console.capture() as capture:
+        for index, block in enumerate(blocks):
+            if index:
+                console.print()
+            console.print(block)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+
+
+def text(words: str, style: str = "") -> Text:
+    """Untrusted words as a text that no markup and no escape sequence can get out of."""
+    return Text(visible(words), style=style)
+
+
+def table(*headers: str) -> Table:
+    """A table without lines."""
+    made = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold", expand=False)
+    for header in headers:
+        made.add_column(header, overflow="fold")
+    return made
+
+
+def _blocks(view: View, width: int) -> Iterable[RenderableType]:
+    yield _decision(view)
+    columns = [(index, column) for index, column in enumerate(view.columns) if _speaks(view, index)]
+    if len(columns) > 1:
+        yield from _matrices(view, list(columns), width)
+    for index, column in columns:
+        yield _install(view, index, column, width)
+    if view.findings:
+        yield _totals(view)
+    for group in view.timings:
+        yield _timings(group, width)
+    if view.unknowns:
+        yield _unknowns(view)
+    if view.findings:
+        example = next((each for each in view.findings if each.standing is Standing.ABSENT), view.findings[0])
+        yield text(
+            f"Next  recon show {example.capability}   places, excerpts, nearest misses and what was searched", "dim"
+        )
+    if not view.complete:
+        yield text("This run was interrupted; it holds what was known until then.", "bold yellow")
+
+
+def _decision(view: View) -> RenderableType:
+    parts: list[RenderableType] = [text(view.lead, "bold")]
+    parts += [text(each.sentence) for each in view.decisions[1:]]
+    ages = [f"{each.kind} {each.age}".strip() for each in view.method if each.age]
+    if ages:
+        parts.append(text(f"{view.title}: {', '.join(ages)}", "dim"))
+    return Group(*parts)
+
+
+def _speaks(view: View, index: int) -> bool:
+    """Whether a column says more than that nothing applies: kernel packages often do not."""
+    cells = [cell for row in view.rows if (cell := row.cells[index]) is not None]
+    engine = next(each for each in view.run.installs if each.id == view.columns[index].install).engine
+    return not engine.is_companion or any(cell.standing is not Standing.NOT_APPLICABLE for cell in cells)
+
+
+def _matrices(view: View, columns: list[tuple[int, Column]], width: int) -> Iterable[RenderableType]:
+    """The matrix, in as many blocks as the width asks for."""
+    title_width = min(_TITLE, max((cell_len(visible(row.title)) for row in view.rows), default=0))
+    answers = {
+        index: max([len(visible(column.label)), *(len(_answer(row.cells[index])) for row in view.rows)])
+        for index, column in columns
+    }
+    while columns:
+        room = width - title_width - _GAP
+        block: list[tuple[int, Column]] = []
+        while columns and (not block or answers[columns[0][0]] + _GAP <= room):
+            room -= answers[columns[0][0]] + _GAP
+            block.append(columns.pop(0))
+        made = table("Capability", *(clipped(visible(column.label), width // 2) for _, column in block))
+        for row in view.rows:
+            made.add_row(
+                clipped(visible(row.title), title_width, cell_len),
+                *(_answer_text(row.cells[index]) for index, _ in block),
+            )
+        yield made
+
+
+def _answer(cell: Finding | None) -> str:
+    return f"{cell.word.glyph} {cell.answer}" if cell else ""
+
+
+def _answer_text(cell: Finding | None) -> Text:
+    return Text(_answer(cell), style=_STYLES[cell.word.style] if cell else "")
+
+
+def _install(view: View, index: int, column: Column, width: int) -> RenderableType:
+    findings = [cell for row in view.rows if (cell := row.cells[index]) is not None]
+    absent = [finding for finding in findings if finding.standing is Standing.ABSENT]
+    wide = width >= NARROW
+    made = table("Capability", column.label and clipped(visible(column.label), 24), *(("Where",) if wide else ()))
+    title_width = min(_TITLE, max((cell_len(visible(finding.title)) for finding in findings), default=0))
+    answer_width = max((len(_answer(finding)) for finding in findings), default=0)
+    room = max(width - title_width - max(answer_width, min(len(column.label), 24)) - 2 * _GAP, 20)
+    assumptions = {finding.assuming for finding in findings if finding.places and finding.reach}
+    assumed = assumptions.pop() if len(assumptions) == 1 else ""
+    for finding in findings:
+        cells: list[RenderableType] = [clipped(visible(finding.title), title_width, cell_len), _answer_text(finding)]
+        if wide:
+            cells.append(_where(finding, room, assumed=bool(assumed)))
+        made.add_row(*cells)
+    below = [text(f"{column.counts}. {column.host}: {column.location} ({column.origin})", "dim")]
+    if assumed:
+        below.append(text(f"Assuming {assumed}.", "dim"))
+    extents = dict.fromkeys(each.extent for each in absent)
+    if len(extents) == 1:
+        below.append(
+            text(
+                f"Each no: searched {absent[0].extent}; of the functions, as many as its line says were read in full.",
+                "dim",
+            )
+        )
+    else:
+        below += [text(f"{each.capability}: {each.searched}.", "dim") for each in absent]
+    return Group(made, *(Padding(line, 0) for line in below))
+
+
+def _where(finding: Finding, room: int, *, assumed: bool) -> Text:
+    lines: list[tuple[str, str]] = []
+    if finding.places:
+        lines.append((_short(finding.places[0], room), ""))
+    elif finding.nearest:
+        before = f"{finding.examined} read; nearest " if finding.standing is Standing.ABSENT else "nearest "
+        lines.append((before + _short(finding.nearest[0], room - len(before)), "dim"))
+    if finding.standing in (Standing.PARTIAL, Standing.UNKNOWN):
+        lines.append((clipped(visible(finding.reason), 2 * room - 4, cell_len), "dim"))
+    if finding.assuming and not assumed:
+        lines.append((clipped(visible(f"assuming {finding.assuming}"), room, cell_len), "dim"))
+    if finding.standing is Standing.ABSENT and not finding.nearest:
+        lines.append((f"{finding.examined} read; nothing came near", "dim"))
+    made = Text()
+    for index, (line, style) in enumerate(lines):
+        made.append("\n" if index else "")
+        made.append(line, style=style)
+    return made
+
+
+def _short(place: Place, room: int) -> str:
+    return shortened(visible(place.at), room, cell_len)
+
+
+def _totals(view: View) -> RenderableType:
+    lines = [text(f"In all: {view.counts}.")]
+    lines += [text(f"{each.label}: read {each.read}.", "dim") for each in view.limits]
+    return Group(*lines)
+
+
+def _timings(group: TimingGroup, width: int) -> RenderableType:
+    parts: list[RenderableType] = [text(group.heading, "bold"), text(group.note, "dim")]
+    if group.timings:
+        parts.append(
+            _columns(
+                group.timings,
+                width,
+                ("Kernel", lambda each: each.kernel),
+                ("Case", lambda each: each.case),
+                ("Check", lambda each: each.check),
+                ("Median", lambda each: each.median),
+                ("95 % interval", lambda each: each.interval),
+                ("x floor", lambda each: each.over_floor),
+                ("x baseline", lambda each: each.over_baseline),
+            )
+        )
+    if group.built:
+        parts.append(
+            _columns(
+                group.built,
+                width,
+                ("Kernel", lambda each: each.kernel),
+                ("Case", lambda each: each.case),
+                ("Target", lambda each: each.arch),
+                ("Registers", lambda each: each.registers),
+                ("Shared memory", lambda each: each.shared),
+                ("Spills", lambda each: each.spills),
+                ("Fits", lambda each: "yes" if each.fits else "no"),
+            )
+        )
+    return Group(*parts)
+
+
+def _columns(items: Iterable[T], width: int, *columns: tuple[str, Callable[[T], str]]) -> Table:
+    rows = list(items)
+    shown = [(header, value) for header, value in columns if any(value(row) for row in rows)]
+    made = table(*(header for header, _ in shown))
+    for column, (_, value) in zip(made.columns, shown, strict=True):
+        longest = max((cell_len(visible(value(row))) for row in rows), default=0)
+        column.min_width = min(longest, _WORD, width // len(shown) - _GAP)
+    for row in rows:
+        made.add_row(*(text(value(row)) for _, value in shown))
+    return made
+
+
+def _unknowns(view: View) -> RenderableType:
+    shown = view.unknowns[:8]
+    lines = [text(f"Not known: {counted(len(view.unknowns), 'thing')}", "bold")]
+    lines += [text(f"  {each.what}: {each.where}: {each.why}") for each in shown]
+    if len(view.unknowns) > len(shown):
+        lines.append(text(f"  and {len(view.unknowns) - len(shown)} more, in the page and the JSON", "dim"))
+    return Group(*lines)
+
+
+FORMAT = Format("text", "text/plain", screen)

@@ -1,0 +1,184 @@
+"""Measurements arranged for reading: by GPU, those of another model apart, and what was only built or only checked."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+from recon.records.estimate import Estimate, Ratio
+from recon.records.host import Host
+from recon.records.measurement import Agreement, Measurement
+from recon.report.numbers import counted, microseconds, ratio, ratios, size, times
+
+Case: TypeAlias = Mapping[str, int | float | str]
+
+_MODES = ("gpu", "interpret", "compile")
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One kernel on one probe case, in words."""
+
+    probe: str
+    kernel: str
+    case: str
+    role: str
+    check: str
+    """What the comparison with the reference said."""
+    disagrees: bool
+    median: str
+    """Empty unless the kernel agreed and was timed."""
+    interval: str
+    over_floor: str
+    """Times the floor; empty where there is no floor."""
+    floor: str
+    over_baseline: str
+    """Times its baseline, with the interval; empty for a baseline."""
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One kernel compiled for one target, in words."""
+
+    kernel: str
+    case: str
+    arch: str
+    registers: str
+    shared: str
+    spills: str
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimingGroup:
+    """Measurements that belong under one heading."""
+
+    heading: str
+    note: str
+    apart: bool
+    """Whether these are of another GPU model than the host's, and stay out of the decision."""
+    timings: tuple[Timing, ...]
+    built: tuple[Built, ...]
+
+
+def groups_of(
+    measurements: Iterable[Measurement], estimates: Sequence[Estimate], hosts: Collection[Host]
+) -> tuple[TimingGroup, ...]:
+    """The measurements under their headings: this host's GPUs first, then other GPUs, the interpreter, the compiler.
+
+    Args:
+        measurements: All of them.
+        estimates: Where the ratios are.
+        hosts: The hosts of the engines that were scanned; empty where none was, and then no GPU is another one.
+    """
+    buckets: dict[tuple[int, str, str], list[Measurement]] = {}
+    for each in measurements:
+        name = each.device.name if each.device and each.mode == "gpu" else ""
+        apart = each.mode == "gpu" and bool(hosts) and not any(host.counts(name) for host in hosts)
+        mode = _MODES.index(each.mode) if each.mode in _MODES else len(_MODES)
+        buckets.setdefault((mode + apart if not mode else mode + 1, each.mode, name), []).append(each)
+    known = [each for estimate in estimates for each in estimate.ratios]
+    return tuple(
+        _group(mode, name, order == 1, bucket, known) for (order, mode, name), bucket in sorted(buckets.items())
+    )
+
+
+def ratio_words(measured: Ratio) -> str:
+    """A measured ratio as a sentence."""
+    return (
+        f"On {measured.device}, {measured.subject} takes {ratio(measured.ratio)}"
+        f" ({ratios(measured.low, measured.high)}) the time of {measured.baseline} at {case_words(measured.case)}."
+    )
+
+
+def case_words(case: Case, besides: Case = MappingProxyType({})) -> str:
+    """Named axes as people read them, `batch 1, nodes 64, dtype bf16`, without those that are said elsewhere."""
+    return ", ".join(f"{name} {value}" for name, value in case.items() if name not in besides)
+
+
+def shared_axes(cases: Sequence[Case]) -> Case:
+    """The axes that have one value in all of several cases."""
+    first = cases[0] if len(cases) > 1 else {}
+    return {name: value for name, value in first.items() if all(case.get(name) == value for case in cases)}
+
+
+def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], known: Sequence[Ratio]) -> TimingGroup:
+    match mode:
+        case "gpu" if apart:
+            heading = f"{name}: another GPU model than this host's"
+            note = "Shown apart. None of these times enters the decision."
+        case "gpu":
+            heading, note = name, _device_note(bucket)
+        case "interpret":
+            heading = "Checked by the interpreter, on the CPU"
+            note = "The kernels gave the answers of their references, or not. Nothing was timed."
+        case "compile":
+            heading = "Compiled, not run"
+            note = "What each kernel needs on each target. Nothing was timed."
+        case _:
+            heading, note = mode, ""
+    shared = shared_axes([each.case for each in bucket])
+    return TimingGroup(
+        heading=heading,
+        note=f"{note} Every case: {case_words(shared)}." if shared else note,
+        apart=apart,
+        timings=tuple(_timing(each, shared, known) for each in bucket if mode != "compile"),
+        built=tuple(
+            Built(
+                kernel=each.kernel,
+                case=case_words(each.case, shared),
+                arch=used.arch,
+                registers=str(used.registers),
+                shared=f"{size(used.shared_bytes)} of {size(used.shared_limit_bytes)}",
+                spills=size(spilled) if (spilled := used.spill_store_bytes + used.spill_load_bytes) else "none",
+                fits=used.fits,
+            )
+            for each in bucket
+            for used in each.resources
+        ),
+    )
+
+
+def _device_note(bucket: Sequence[Measurement]) -> str:
+    device = bucket[0].device
+    if device is None:
+        return ""
+    versions = f"driver {device.driver}, CUDA {device.cuda}, torch {device.torch}, triton {device.triton}"
+    return f"{size(device.memory_bytes)}, {versions}. Medians with the 95 % interval of the median."
+
+
+def _timing(each: Measurement, shared: Case, known: Sequence[Ratio]) -> Timing:
+    spread = each.spread
+    device = each.device.name if each.device else ""
+    against = [
+        measured
+        for measured in known
+        if (measured.probe, measured.subject, measured.case, measured.device)
+        == (each.probe, each.kernel, each.case, device)
+    ]
+    over = f"{ratio(against[0].ratio)} ({ratios(against[0].low, against[0].high)})" if against else ""
+    floor = each.floor
+    return Timing(
+        probe=each.probe,
+        kernel=each.kernel,
+        case=case_words(each.case, shared),
+        role=each.role,
+        check=check_words(each.agreement),
+        disagrees=each.agreement is not None and each.agreement.mismatches > 0,
+        median=microseconds(spread.median_us) if spread else "",
+        interval=times(spread.low_us, spread.high_us) if spread else "",
+        over_floor=ratio(spread.median_us / floor.us) if spread and floor and floor.us > 0 else "",
+        floor=f"{microseconds(floor.us)}, {floor.bound}: {floor.detail}" if floor else "",
+        over_baseline=over if each.role == "subject" else "",
+        method=each.method,
+    )
+
+
+def check_words(agreement: Agreement | None) -> str:
+    """What the comparison with the reference said."""
+    if agreement is None:
+        return "nothing to compare"
+    if agreement.mismatches:
+        return f"disagrees in {agreement.mismatches} of {counted(agreement.cases, 'case')}: {agreement.detail}"
+    return f"agrees in {counted(agreement.cases, 'case')}"
