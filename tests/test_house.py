@@ -102,7 +102,7 @@ def test_continuous_integration_installs_every_program_that_a_test_wants() -> No
     """A `system` marker that CI cannot satisfy would fail there and nowhere else."""
     packages = {
         "sshd": "openssh-server", "ssh": "openssh-server", "ssh-keygen": "openssh-server", "fish": "fish",
-        "tcsh": "tcsh", "chromium": "chromium", "strace": "strace", "ip": "iproute2", "sh": "", "git": "git",
+        "tcsh": "tcsh", "busybox": "busybox", "dash": "", "chromium": "chromium", "strace": "strace", "ip": "iproute2", "sh": "", "git": "git",
         "make": "make", "tar": "", "bash": "",
     }  # fmt: skip
     installed = set(re.findall(r"[\w-]+", (ROOT / ".ci" / "run").read_text())) | {""}
