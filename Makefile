@@ -16,7 +16,7 @@ VENV := .venv
 GPU_VENV := .venvs/gpu
 BIN := $(VENV)/bin
 RECON := $(BIN)/recon
-PIP := -m pip --disable-pip-version-check --quiet install
+PIP := -m pip --disable-pip-version-check -qq install
 PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 # One torch for everybody, so that a kernel test that passes here passes there. It needs no GPU.
 TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
@@ -68,13 +68,14 @@ $(VENV)/.dev: $(VENV)/.client
 $(GPU_VENV)/.dev: pyproject.toml Makefile
 	@$(GPU_VENV)/bin/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear $(GPU_VENV)
 	@echo "installing torch and triton into $(GPU_VENV)"
-	@$(GPU_VENV)/bin/python $(PIP) --editable '.[dev]' $(foreach word,$(TORCH),'$(word)')
+	@$(GPU_VENV)/bin/python $(PIP) --no-compile --editable '.[test]' $(foreach word,$(TORCH),'$(word)')
 	@touch $@
 
 _test: $(VENV)/.dev
 	RECON_OFFLINE=1 $(BIN)/python $(PYTEST) -m "not system and not release and not slow and not gpu" $(ARGS)
 
-_check: $(VENV)/.dev $(GPU_VENV)/.dev
+_check:
+	@$(MAKE) -j2 $(VENV)/.dev $(GPU_VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -85,7 +86,7 @@ _check: $(VENV)/.dev $(GPU_VENV)/.dev
 _full: _check
 	@$(MAKE) _slow
 
-_slow: $(VENV)/.dev $(GPU_VENV)/.dev
+_slow:
 	$(BIN)/python $(PYTEST) --slow -m slow $(ARGS)
 	$(GPU_VENV)/bin/python $(PYTEST) --slow -m slow tests/kernels $(ARGS)
 
