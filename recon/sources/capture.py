@@ -47,10 +47,19 @@ def capture(tree: SourceTree, store: BlobStore, progress: Progress, *, compiled:
         libraries=tuple(read),
         unread=tuple(unread),
     )
-    known = store.load_snapshot(snapshot.digest)
-    if known is None or len(known.libraries) <= len(snapshot.libraries):  # what knows more of the same tree stays
-        store.save_snapshot(snapshot.digest, snapshot)
+    keep(snapshot, store)
     return snapshot
+
+
+def keep(snapshot: Snapshot, store: BlobStore) -> None:
+    """Save a snapshot under its own digest, unless what lies there knows more libraries of the same tree.
+
+    Raises:
+        Unreadable: the store cannot be written.
+    """
+    known = store.load_snapshot(snapshot.digest)
+    if known is None or len(known.libraries) <= len(snapshot.libraries):
+        store.save_snapshot(snapshot.digest, snapshot)
 
 
 def chosen(entries: Iterable[Entry | Unknown]) -> tuple[list[Entry], list[Entry], list[Unknown]]:
