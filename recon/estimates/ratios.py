@@ -21,25 +21,41 @@ def disagrees(measurement: Measurement) -> bool:
 
 
 def ratios_of(measurements: Iterable[Measurement]) -> tuple[Ratio, ...]:
-    """Every subject over every baseline that shares its probe, its case and its GPU, in the order given.
+    """Each subject over the fastest baseline of another kernel that shares its probe, its case and its GPU.
 
-    The interval takes the far ends of both intervals, so it is wider than either alone would make it.
+    A kernel's own variants, `tree_greedy.fused` and `tree_greedy.argmax_walk`, are no opponents: the question is tree
+    against linear. The interval takes the far ends of both intervals, so it is wider than either alone would make it.
     """
-    pairs: defaultdict[tuple[object, ...], list[tuple[Measurement, Spread]]] = defaultdict(list)
+    groups: defaultdict[tuple[object, ...], list[tuple[Measurement, Spread]]] = defaultdict(list)
     for measurement in measurements:
         spread = usable(measurement)
         if spread is not None and measurement.device is not None:
             case = tuple(sorted(measurement.case.items()))
             key = (measurement.probe, case, measurement.device.uuid, measurement.device.name)
-            pairs[key].append((measurement, spread))
-    return tuple(
-        _ratio(subject, time, baseline, base)
-        for group in pairs.values()
-        for subject, time in group
-        if subject.role == "subject"
-        for baseline, base in group
-        if baseline.role == "baseline"
-    )
+            groups[key].append((measurement, spread))
+    found: list[Ratio] = []
+    for group in groups.values():
+        for subject, time in group:
+            if subject.role != "subject":
+                continue
+            opponents = [
+                (each, base)
+                for each, base in group
+                if each.role == "baseline" and family_of(each.kernel) != family_of(subject.kernel)
+            ]
+            if opponents:
+                baseline, base = min(opponents, key=lambda pair: pair[1].median_us)
+                found.append(_ratio(subject, time, baseline, base))
+    return tuple(found)
+
+
+def family_of(kernel: str) -> str:
+    """The kernel without its variant.
+
+    >>> family_of("tree_greedy.fused")
+    'tree_greedy'
+    """
+    return kernel.partition(".")[0]
 
 
 def _ratio(subject: Measurement, time: Spread, baseline: Measurement, base: Spread) -> Ratio:

@@ -84,12 +84,18 @@ def groups_of(
     )
 
 
-def ratio_words(measured: Ratio) -> str:
-    """A measured ratio as a sentence."""
-    return (
-        f"On {measured.device}, {measured.subject} takes {ratio(measured.ratio)}"
-        f" ({ratios(measured.low, measured.high)}) the time of {measured.baseline} at {case_words(measured.case)}."
-    )
+def ratios_words(measured: Sequence[Ratio]) -> tuple[str, ...]:
+    """Measured ratios as sentences: one for each pair of kernels on a GPU, from its least to its greatest."""
+    pairs: dict[tuple[str, str, str], list[Ratio]] = {}
+    for each in measured:
+        pairs.setdefault((each.device, each.subject, each.baseline), []).append(each)
+    return tuple(_pair_words(*pair, sorted(some, key=lambda each: each.ratio)) for pair, some in pairs.items())
+
+
+def _pair_words(device: str, subject: str, baseline: str, some: Sequence[Ratio]) -> str:
+    ends = some if len(some) < 2 else (some[0], some[-1])
+    said = [f"{ratio(each.ratio)} ({ratios(each.low, each.high)}) the time at {case_words(each.case)}" for each in ends]
+    return f"On {device}, {subject} against {baseline}: {' up to '.join(said)}."
 
 
 def case_words(case: Case, besides: Case = MappingProxyType({})) -> str:

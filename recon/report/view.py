@@ -17,7 +17,7 @@ from recon.records.unknown import Unknown
 from recon.records.verdict import Standing
 from recon.report.findings import Finding, findings_of, label_of
 from recon.report.numbers import age, count, counted, seconds, size
-from recon.report.timings import TimingGroup, groups_of, ratio_words
+from recon.report.timings import TimingGroup, groups_of, ratios_words
 from recon.report.words import DECISIONS, STANDINGS, rank_of
 
 
@@ -202,7 +202,7 @@ def _decision(estimate: Estimate, installs: Iterable[Install]) -> DecisionView:
         label=label,
         word=DECISIONS[estimate.decision],
         sentence=estimate.sentence,
-        because=(*estimate.because, *(ratio_words(ratio) for ratio in estimate.ratios)),
+        because=(*estimate.because, *ratios_words(estimate.ratios)),
         missing=estimate.missing,
     )
 

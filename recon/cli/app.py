@@ -1,0 +1,99 @@
+"""The command `recon`: its commands, its global options, and its door.
+
+Nothing heavy is imported here nor by the command modules when they load: `recon --version` and `--help` are typed
+often, and completion runs them at every key.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from recon import __version__
+from recon.cli import cache, explain, probe_kernels, report, runs, scan, schema, show
+from recon.cli.outcome import ended
+from recon.cli.session import Color, ProgressMode, Session, write
+
+app = typer.Typer(
+    name="recon",
+    help=(
+        "Does the vLLM or SGLang tree on this machine verify draft trees, and would that pay on this GPU?\n\n"
+        "Results go to standard output; progress, notes and errors go to standard error.\n\n"
+        "Exit codes: 0 done, 1 a policy failed, 2 usage or a named thing does not exist, 3 incomplete, 4 a fault of"
+        " recon, 130 interrupted and saved."
+    ),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def print_version(asked: bool) -> None:
+    """Print the version and leave, where `--version` stands among other words.
+
+    Raises:
+        typer.Exit: if it was asked for.
+    """
+    if asked:
+        write(sys.stdout, _version(as_json=False))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    *,
+    color: Annotated[
+        Color, typer.Option("--color", help="Colour; auto heeds NO_COLOR, FORCE_COLOR and whether it is a terminal.")
+    ] = Color.AUTO,
+    progress: Annotated[
+        ProgressMode, typer.Option("--progress", help="How to say on standard error how far work is.")
+    ] = ProgressMode.AUTO,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no notes, only errors.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="More notes, and tracebacks of faults.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=print_version, is_eager=True, help="Print the version; with --json, more of it."
+        ),
+    ] = False,
+) -> None:
+    """Keep the global options for the command."""
+    del version  # spoken of before anything else
+    context.obj = Session(color=color, progress=progress, quiet=quiet, verbose=verbose)
+
+
+app.command("scan")(scan.scan)
+app.command("probe-kernels")(probe_kernels.probe_kernels)
+app.command("report")(report.report)
+app.command("show")(show.show)
+app.command("explain")(explain.explain)
+app.add_typer(runs.app, name="runs")
+app.add_typer(cache.app, name="cache")
+app.command("schema")(schema.schema)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    words = sys.argv[1:]
+    if "--version" in words and not set(words) - {"--version", "--json"}:
+        write(sys.stdout, _version(as_json="--json" in words))
+        sys.exit(0)
+    sys.exit(ended(app, words))
+
+
+def _version(*, as_json: bool) -> str:
+    if not as_json:
+        return f"recon {__version__}\n"
+    import json
+    import platform
+
+    from recon.records.run import SCHEMA_VERSION
+
+    about = {
+        "recon": __version__,
+        "schema_version": SCHEMA_VERSION,
+        "python": platform.python_version(),
+        "platform": platform.platform(terse=True),
+    }
+    return json.dumps(about) + "\n"

@@ -1,0 +1,46 @@
+"""`recon explain`: what a capability is, what counts as having it, and what its detector cannot see."""
+
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+
+from recon.cli.session import session_of
+from recon.errors import NotFound
+
+
+def explain(
+    context: typer.Context,
+    capability: Annotated[
+        str, typer.Argument(metavar="[CAPABILITY]", help="Its id, e.g. accept.tree.greedy; without it, all are listed.")
+    ] = "",
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print ids, titles and pages as JSON.")] = False,
+) -> None:
+    """Print the page of a detector: what the capability is, what counts, blind spots, sources.
+
+    Exit codes: 0 done, 2 no such capability.
+    """
+    import msgspec
+
+    from recon import pipeline
+    from recon.report.text import visible
+
+    session = session_of(context)
+    known = {each.id: each for each in pipeline.capabilities()}
+    if capability and capability not in known:
+        near = get_close_matches(capability, known, n=1, cutoff=0.5)
+        raise NotFound(
+            f"no capability {capability!r}",
+            f"Did you mean {near[0]}?" if near else "`recon explain` lists them all.",
+        )
+    chosen = [known[capability]] if capability else list(known.values())
+    if json:
+        session.data(msgspec.json.format(msgspec.json.encode(chosen), indent=1).decode() + "\n")
+    elif capability:
+        page = chosen[0]
+        session.data(f"{page.id}\n{visible(page.title)}\n\n{visible(page.help, keep=chr(10)).strip()}\n")
+    else:
+        width = max(map(len, known), default=0)
+        gap = "\t" if not session.screen else "  "
+        session.data("".join(f"{each.id.ljust(width if session.screen else 0)}{gap}{each.title}\n" for each in chosen))

@@ -1,0 +1,65 @@
+"""From what happened to advice and an exit code: the one place that catches everything."""
+
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recon.cli.session import state_dir, write
+from recon.errors import Exit, ReconError
+
+
+def ended(command: Callable[[], object], words: Sequence[str]) -> int:
+    """Run the command line and return its exit code.
+
+    Args:
+        command: Runs the words; returns, or raises SystemExit, or raises what went wrong.
+        words: The words of the command line; `--json` among them asks for errors as JSON too.
+    """
+    as_json = "--json" in words
+    try:
+        command()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except ReconError as error:
+        _say(error.kind, error.message, error.hint, as_json=as_json)
+        return int(error.exit)
+    except KeyboardInterrupt:
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        return int(Exit.OK)
+    except Exception as error:  # noqa: BLE001  # whatever it is, the user gets one line and the rest in a file
+        message = f"{type(error).__name__}: {error}".splitlines()[0]
+        if "-v" in words or "--verbose" in words:
+            write(sys.stderr, traceback.format_exc())
+        where = _kept(traceback.format_exc(), words)
+        hint = f"This is a fault of recon. Please report it with {where}." if where else "This is a fault of recon."
+        _say("internal", message, hint, as_json=as_json)
+        return int(Exit.INTERNAL)
+    return int(Exit.OK)
+
+
+def _say(kind: str, message: str, hint: str, *, as_json: bool) -> None:
+    from recon.report.text import visible
+
+    if as_json:
+        write(sys.stdout, json.dumps({"error": {"kind": kind, "message": message, "hint": hint}}) + "\n")
+    write(sys.stderr, f"error: {visible(message)}\n" + (f"hint: {visible(hint)}\n" if hint else ""))
+
+
+def _kept(trace: str, words: Sequence[str]) -> Path | None:
+    """Write a traceback below the state folder, for its owner alone; None where that cannot be done."""
+    folder = state_dir() / "crashes"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stamp}-", suffix=".txt")
+        with os.fdopen(handle, "w", errors="backslashreplace") as file:
+            file.write(f"recon {' '.join(words[:1])}\n\n{trace}")
+    except OSError:
+        return None
+    return Path(name)

@@ -1,0 +1,128 @@
+"""`recon scan`: what can these trees do?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from recon.cli.session import Session, cache_dir, session_of, state_dir
+from recon.errors import Exit, Interrupted, Unreadable
+
+if TYPE_CHECKING:
+    from recon.pipeline import Settings
+    from recon.records.run import Run
+
+
+def scan(
+    context: typer.Context,
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="Source trees or environments, as --path.")
+    ] = None,
+    *,
+    path: Annotated[
+        list[str] | None,
+        typer.Option("--path", metavar="PATH", help="Read the tree, wheel or environment at PATH; repeat for more."),
+    ] = None,
+    release: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--release",
+            metavar="NAME==VERSION",
+            help="Read a published release, without installing it, e.g. vllm==0.20.1; repeat for more.",
+        ),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option("-o", "--output", metavar="FORMAT=PATH", help="Also write a file: html, json, text or tsv."),
+    ] = None,
+    no_compiled: Annotated[
+        bool,
+        typer.Option(
+            "--no-compiled", help="Do not read the names in compiled libraries; what they could hold is then unknown."
+        ),
+    ] = False,
+    workers: Annotated[
+        int, typer.Option("--workers", min=0, help="Processes that read sources; 0 means one for each core.")
+    ] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
+) -> None:
+    """Judge what engine trees can do in speculative decoding: yes, partly, no, or cannot tell, each with its places.
+
+    Without PATH and --release, the engines installed on this machine are read. Nothing of them is imported or run.
+    Each run is saved; `recon runs list` shows them, `recon report` arranges them.
+
+    Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found or files unread, 130 interrupted and saved.
+    """
+    from recon import pipeline
+    from recon.cli.outputs import outputs_of, show, view_of, write_outputs
+    from recon.cli.progress import progress_of
+    from recon.report.view import Source
+
+    session = session_of(context)
+    outputs = outputs_of(output or ())
+    named, releases = (*(paths or ()), *(path or ())), tuple(release or ())
+    targets = pipeline.ScanTargets(paths=named, releases=releases, local=not (named or releases))
+    try:
+        with progress_of(session) as progress:
+            run = pipeline.scan(targets, settings(compiled=not no_compiled, workers=workers), progress)
+    except Interrupted as stopped:
+        keep_partial(session, stopped)
+    saved = keep(session, run)
+    view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
+    show(session, view, as_json=json)
+    write_outputs(session, outputs, view)
+    leave(exit_of(run) if saved else Exit.INCOMPLETE)
+
+
+def settings(*, compiled: bool = True, workers: int = 0) -> "Settings":
+    """What a stage needs to know besides its targets."""
+    import os
+
+    from recon import pipeline
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return pipeline.Settings(cache_dir=cache_dir(), state_dir=state_dir(), compiled=compiled, workers=workers or cores)
+
+
+def keep(session: Session, run: "Run") -> Path | None:
+    """Save a run and say where; None, said on standard error, where it cannot be saved: the answer is worth more."""
+    from recon.runs.files import save
+
+    try:
+        saved = save(run, state_dir())
+    except Unreadable as error:
+        session.note(f"warning: {error.message}")
+        return None
+    session.note(f"saved {saved}")
+    return saved
+
+
+def keep_partial(session: Session, stopped: Interrupted) -> NoReturn:
+    """Save what an interrupted command learned, and leave.
+
+    Raises:
+        typer.Exit: always.
+    """
+    from recon.records.run import Run
+
+    if isinstance(stopped.partial, Run):
+        keep(session, stopped.partial)
+    raise typer.Exit(int(Exit.INTERRUPTED))
+
+
+def exit_of(run: "Run") -> Exit:
+    """Whether a run is all that was asked for: something was found, everything was read, every kernel agreed."""
+    disagrees = any(each.agreement is not None and each.agreement.mismatches for each in run.measurements)
+    unread = bool(run.unknowns) or any(each.unread for each in run.searched)
+    found = bool(run.installs or run.measurements)
+    return Exit.OK if run.complete and found and not unread and not disagrees else Exit.INCOMPLETE
+
+
+def leave(code: Exit) -> None:
+    """End the command with an exit code.
+
+    Raises:
+        typer.Exit: unless the code is 0.
+    """
+    if code is not Exit.OK:
+        raise typer.Exit(int(code))

@@ -1,0 +1,116 @@
+"""What one invocation was told about its surroundings: colour, noise, folders. And the only place that prints."""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import TextIO
+
+import typer
+
+WIDEST = 160
+"""Columns beyond which a screen is not made wider: lines that long are not read."""
+
+
+class Color(Enum):
+    """Whether to colour what is printed."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class ProgressMode(Enum):
+    """How to say how far long work is, on standard error."""
+
+    AUTO = "auto"
+    PLAIN = "plain"
+    JSON = "json"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The global options, and the streams that they are about."""
+
+    color: Color = Color.AUTO
+    progress: ProgressMode = ProgressMode.AUTO
+    quiet: bool = False
+    verbose: bool = False
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def colored(self) -> bool:
+        """Whether standard output gets escape sequences; NO_COLOR and FORCE_COLOR speak where --color is auto."""
+        if self.color is not Color.AUTO:
+            return self.color is Color.ALWAYS
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR"):
+            return True
+        return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+    @property
+    def screen(self) -> bool:
+        """Whether a person looks at standard output: a terminal, or a pager that was promised colour."""
+        return sys.stdout.isatty() or self.colored
+
+    @property
+    def width(self) -> int:
+        """Columns of the screen."""
+        return min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
+
+    def data(self, text: str) -> None:
+        """Write what was asked for to standard output; a reader who went away is no error."""
+        write(sys.stdout, text)
+
+    def note(self, text: str) -> None:
+        """Say something about the work on standard error, unless quiet."""
+        if not self.quiet:
+            write(sys.stderr, f"{text}\n")
+
+    def detail(self, text: str) -> None:
+        """Say something on standard error that only --verbose asks for."""
+        if self.verbose:
+            write(sys.stderr, f"{text}\n")
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write and flush; after a broken pipe the stream leads nowhere, and nothing complains at the end."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def session_of(context: typer.Context) -> Session:
+    """The session of a command."""
+    found = context.find_object(Session)
+    return found if found is not None else Session()
+
+
+def cache_dir() -> Path:
+    """Where blobs and outlines are kept: RECON_CACHE_DIR, else the user's cache folder."""
+    return _folder("RECON_CACHE_DIR", "user_cache_path")
+
+
+def state_dir() -> Path:
+    """Where runs are kept: RECON_STATE_DIR, else the user's state folder."""
+    return _folder("RECON_STATE_DIR", "user_state_path")
+
+
+def _folder(variable: str, function: str) -> Path:
+    named = os.environ.get(variable)
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(getattr(platformdirs, function)("recon"))

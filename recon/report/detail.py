@@ -1,0 +1,65 @@
+"""One capability in full: the reason, the places with their lines, the misses, and what was searched."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from recon.report.findings import Finding, MemberView, Place
+from recon.report.terminal import text, written
+from recon.report.text import visible
+
+UNBOUNDED = 4000
+"""Columns where nobody looks: lines are not folded, so that a place stays one word."""
+
+
+def detail(findings: Sequence[Finding], width: int = UNBOUNDED, *, color: bool = False) -> str:
+    """The findings one after the other, each with all that it rests on."""
+    return written((Group(*_blocks(finding)) for finding in findings), width, color=color)
+
+
+def _blocks(finding: Finding) -> Iterator[RenderableType]:
+    yield text(f"{finding.word.glyph} {finding.title}: {finding.answer}", "bold")
+    yield text(f"{finding.capability} in {finding.label} on {finding.host}", "dim")
+    yield text(finding.reason)
+    if finding.assuming:
+        yield text(f"Assuming {finding.assuming}.")
+    yield from _section("Places", (part for place in finding.places for part in _place(place)))
+    yield from _section("Nearest", (part for place in finding.nearest for part in _place(place)))
+    for index, path in enumerate(finding.paths, 1):
+        stations = (
+            text(f"{station.symbol}  {station.at}" + (f"  then by {station.onward}" if station.onward else ""))
+            for station in path
+        )
+        yield from _section(f"How the step gets there, path {index}", stations)
+    yield from _section("Gates", map(text, finding.gates))
+    yield from _section("By runner, backend or method", (part for each in finding.members for part in _member(each)))
+    searched = [text(f"{finding.searched}."), *(text(f"looked for {shape}") for shape in finding.shapes)]
+    searched += [text(f"not read: {each.what}: {each.where}: {each.why}") for each in finding.unread]
+    yield from _section("What was searched", searched)
+
+
+def _section(title: str, parts: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    lines = list(parts)
+    if lines:
+        yield text(title, "bold")
+        yield from (Padding(line, (0, 0, 0, 2)) for line in lines)
+
+
+def _member(member: MemberView) -> Iterator[RenderableType]:
+    reach = f", {member.reach}" if member.reach else ""
+    yield text(f"{member.word.glyph} {member.name}: {member.word.text}{reach}. {member.reason}")
+    for place in member.places:
+        yield Padding(text(f"{place.at} {place.symbol}"), (0, 0, 0, 2))
+    for gate in member.gates:
+        yield Padding(text(f"where {gate}"), (0, 0, 0, 2))
+
+
+def _place(place: Place) -> Iterator[RenderableType]:
+    scope = f", reached from {place.scope}" if place.scope else ""
+    yield Text.assemble((visible(place.at), "bold"), f"  {visible(place.symbol)}")
+    yield text(f"{place.note} (recognised {place.grade}{scope})", "dim")
+    for line in place.excerpt:
+        mark = ">" if line.marked else " "
+        yield Text(f"{mark} {line.number:>5}  {visible(line.text.expandtabs(4))}", no_wrap=True, overflow="ellipsis")
