@@ -6,13 +6,14 @@ written once. A Term is plain data: it is pickled between processes and cached b
 Statements
     block(s...)  assign(target..., value) text = "" or the operator of an augmented assignment
     for(target, iterable, body)   while(test, body)   if(test, body, orelse)   break   continue
-    return(value?)   do(value)   def(body) text = name   assert(test)
+    return(value?)   do(value)   def(body) text = name   assert(test)   raise(value?)
 Expressions
     name text · attr(base) text = attribute · index(base, key...) · call(function, argument..., kw...) · kw(value) text
     const text = source of the literal · op(left, right) text = operator · not(x) · neg(x)
     compare(left, right) text = == != < <= > >= is in notin isnot (a chain becomes a conjunction)
     and(a, b...) · or(a, b...) · select(test, then, otherwise) · tuple(x...) · dict(k, v, ...) · slice(lo, hi, step)
-    lambda(body) · comp(element, target, iterable, test...) · star(x) · string(part...) · none (an omitted part)
+    lambda(body) · comp(element, target, iterable, if(test)...) · star(x) · bind(target, value) · yield(x)
+    none (an omitted part) · other (syntax that no shape asks about)
 """
 
 from collections.abc import Iterator
@@ -47,3 +48,15 @@ class Term:
             return ""
         names.append(term.text)
         return ".".join(reversed(names))
+
+
+NONE = Term("none")
+"""An omitted part: no lower bound of a slice, no statement."""
+
+
+def name(text: str, line: int = 0) -> Term:
+    """A name, or the constant that a name spells."""
+    return Term("const" if text in _CONSTANT_NAMES else "name", text, (), line)
+
+
+_CONSTANT_NAMES = frozenset({"True", "False", "None", "true", "false", "nullptr", "NULL"})

@@ -1,0 +1,342 @@
+"""Acceptance along a chain of draft tokens: one candidate a position, and nothing after the first refusal."""
+
+from collections.abc import Iterator
+
+from recon.detectors.shapes.flow import Step, Store, View, within
+from recon.detectors.shapes.sighting import Sighting
+from recon.detectors.shapes.terms import SCANS, Load, callee, is_opaque, is_random, is_whole, loads
+from recon.index.term import Term
+
+EQUALITY = ("==", "!=")
+ORDER = ("<", "<=", ">", ">=")
+FIRST = frozenset({"min", "argmin", "argmax", "max", "nonzero", "amin", "amax", "index", "minimum"})
+"""Reductions that find the first mismatch in a vector of matches."""
+
+
+def greedy_chains(view: View) -> Iterator[Sighting]:
+    """Forms of acceptance of a chain by equality with the target's choice."""
+    for compare, step in view.compares():
+        if compare.text not in EQUALITY:
+            continue
+        pair = _two_sequences(view, compare, step)
+        if pair is None:
+            continue
+        stop = _stop(view, compare, step)
+        if not stop or not _emits(view, compare, pair):
+            continue
+        yield Sighting(
+            f"chain.{stop}",
+            compare.line,
+            f"each drafted token is compared with the target's choice at its position, {_STOPS[stop]}, and the "
+            "target's token is emitted there",
+        )
+        return
+
+
+_STOPS = {
+    "flag": "a flag ends acceptance at the first mismatch",
+    "break": "the loop ends at the first mismatch",
+    "product": "a running product keeps only the leading matches",
+    "scan": "a scan over the matches keeps only the leading ones",
+    "first": "the place of the first mismatch is the accepted length",
+}
+
+
+def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
+    """Bases of the two token sequences that a comparison pairs off, position by position."""
+    if any(side.op == "const" for side in compare.parts):
+        return None
+    loop = step.loops[-1] if step.loops else None
+    left, right = (_sequence(view, side, loop) for side in compare.parts)
+    if not left or not right or left & right:
+        return None
+    if loop is not None and view.chased(step.loops[0]):
+        chased = view.chased(step.loops[0])
+        sides = [load for side in compare.parts for load in _loads_of(view, side, loop)]
+        if any(view.depends(load, name, step.loops[0]) for load in sides for name in chased):
+            return None  # a walk, not a chain
+    return left | right
+
+
+def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
+    """Where the tokens on one side come from: loads that move with the loop, or whole vectors outside of one."""
+    if loop is None:
+        found = {load.base for load in _loads_of(view, side, None) if not _is_scalar_key(load)}
+        names = {source.dotted() for source in view.sources(side) if source.op == "name"}
+        return found | {name for name in names if name in view.params}
+    moving = _moving(view, loop)
+    return {load.base for load in _loads_of(view, side, loop) if any(view.depends(load, name, loop) for name in moving)} | {
+        source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(view, source, loop)
+    }
+
+
+def _loads_of(view: View, side: Term, loop: Term | None) -> list[Load]:
+    return [load for source in view.sources(side, loop) for load in loads(source, deep=False)]
+
+
+def _is_scalar_key(load: Load) -> bool:
+    return all(key.op == "const" for key in load.keys)
+
+
+def _moving(view: View, loop: Term) -> set[str]:
+    """Names that count a loop's rounds: its target, or a counter that the loop raises."""
+    names = {part.dotted() for part in loop.parts[0].walk()} - {""} if loop.op == "for" else set()
+    for name, definitions in view.definitions.items():
+        for definition in definitions:
+            value = definition.value
+            counts = value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
+            if counts and not definition.weak and within(definition.step, loop):
+                names.add(name)
+    return names
+
+
+def _is_element(view: View, source: Term, loop: Term) -> bool:
+    """Whether a source is a sequence that the loop goes through element by element: `for a, b in zip(x, y)`."""
+    return loop.op == "for" and source.dotted() in {part.dotted() for part in loop.parts[1].walk()} - {"", "range", "zip"}
+
+
+# What ends acceptance
+
+
+def _stop(view: View, compare: Term, step: Step) -> str:
+    """How a mismatch ends acceptance; '' if it does not."""
+    for call, _ in view.calls(*SCANS):
+        if id(compare) in view.behind(call):
+            return "product" if callee(call) == "cumprod" else "scan"
+    if step.loops:
+        loop = step.loops[-1]
+        if _ends_loop(view, compare, loop):
+            return "break"
+        if _raises_flag(view, compare, step, loop):
+            return "flag"
+    for call, at in view.calls(*FIRST):
+        arguments = call.parts[1:] if call.parts[0].op != "attr" else (call.parts[0].parts[0], *call.parts[1:])
+        if at.order >= step.order and any(_selects_position(view, part, compare) for part in arguments):
+            return "first"
+    return ""
+
+
+def _ends_loop(view: View, compare: Term, loop: Term) -> bool:
+    if loop.op == "while" and id(compare) in view.behind(loop.parts[0], loop):
+        return True
+    return any(
+        step.term.op in ("break", "return") and within(step, loop) and view.guarded_by(step, compare)
+        for step in view.steps
+    )
+
+
+def _raises_flag(view: View, compare: Term, step: Step, loop: Term) -> bool:
+    """Whether a name set by the comparison keeps later rounds from accepting."""
+    flags = {
+        name
+        for name in view.governed(compare)
+        if any(not d.weak and within(d.step, loop) for d in view.definitions[name])
+    }
+    guards = {name for guard in step.guards for name in view.names_behind(guard.test, loop)}
+    if flags & guards:
+        return True
+    return any(_is_conjunction(view, name, d.value, compare) for name in flags for d in view.definitions[name])
+
+
+def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
+    """`live = live & match`: the flag stays down once it is down."""
+    if id(compare) not in view.behind(value):
+        return False
+    for part in value.walk():
+        joins = part.op in ("and", "or") or (part.op == "op" and part.text in ("&", "|", "*"))
+        if joins or callee(part) in ("logical_and", "logical_or", "minimum", "where"):
+            if name in {inner.dotted() for inner in part.walk()}:
+                return True
+    return False
+
+
+def _selects_position(view: View, argument: Term, compare: Term) -> bool:
+    """Whether a reduction looks for a position: over a mask of matches, or over positions where they fail."""
+    for part in view.behind(argument).values():
+        if id(part) == id(compare):
+            return True
+    return False
+
+
+# What is emitted
+
+
+def _emits(view: View, compare: Term, bases: set[str]) -> bool:
+    """Whether one of the compared sequences is written out, or read at the place where acceptance ended."""
+    governed = view.governed(compare)
+    for step in view.steps:
+        for load in loads(step.term):
+            if load.base in bases and any(_is_place(view, key, governed) for key in load.keys):
+                return True
+    return any(_writes(view, store, bases, governed, compare) for store in view.stores())
+
+
+def _is_place(view: View, key: Term, governed: set[str]) -> bool:
+    if key.op == "slice" or is_whole(key):
+        return False
+    return bool(view.names_behind(key) & governed)
+
+
+def _writes(view: View, store: Store, bases: set[str], governed: set[str], compare: Term) -> bool:
+    loop = store.step.loops[-1] if store.step.loops else None
+    if not {load.base for load in _loads_of(view, store.value, loop)} & bases:
+        return False
+    guards = {name for guard in store.step.guards for name in view.names_behind(guard.test)}
+    return bool(guards & governed) or view.guarded_by(store.step, compare)
+
+
+# Stochastic acceptance
+
+
+def stochastic_chains(view: View) -> Iterator[Sighting]:
+    """Forms of rejection sampling: p(token) against u · q(token), as a ratio, a product or in logarithms."""
+    for compare, step in view.compares():
+        if compare.text not in ORDER:
+            continue
+        loop = step.loops[-1] if step.loops else None
+        operands = [operand for side in compare.parts for operand in view.operands(side, loop)]
+        pair = _looked_up_by_one_token(view, operands, loop)
+        if not pair or (step.loops and _on_tree(view, step.loops[0], pair)):
+            continue
+        bases = {load.base for load in pair}
+        if not any(_is_coin(view, operand, bases, loop) for operand in operands):
+            continue
+        if not _stop(view, compare, step) and (step.loops or not _share_vector(*pair)):
+            continue
+        yield Sighting(
+            "ratio",
+            compare.line,
+            "the target's and the draft's probability of the drafted token are set against a random number",
+        )
+        return
+
+
+def _on_tree(view: View, loop: Term, found: list[Load]) -> bool:
+    chased = view.chased(loop)
+    return any(view.depends(load, name, loop) for load in found for name in chased)
+
+
+def _looked_up_by_one_token(view: View, operands: list[Term], loop: Term | None) -> list[Load]:
+    """Two probabilities in one comparison: loads from different places, addressed by one and the same token."""
+    found = [load for operand in operands for load in loads(operand, deep=False)]
+    for position, one in enumerate(found):
+        for other in found[position + 1 :]:
+            if one.base != other.base and (_share_token(view, one, other, loop) or _share_vector(one, other)):
+                return [one, other]
+    return []
+
+
+def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
+    """Whether a token that was itself loaded addresses both."""
+    first, second = (
+        {id(inner.term): inner for key in load.keys for inner in view.loads_behind(key, loop)} for load in (one, other)
+    )
+    return any(first[key].base not in (one.base, other.base) for key in first.keys() & second.keys())
+
+
+def _share_vector(one: Load, other: Load) -> bool:
+    """`p[rows, ids]` and `q[rows, ids]`, or two gathers by the same ids."""
+    if len(one.keys) < 2 or len(other.keys) < 2:
+        return False
+    left, right = one.keys[-1], other.keys[-1]
+    names = {part.dotted() for part in left.walk()} - {""}
+    return bool(names) and left.op != "slice" and names == {part.dotted() for part in right.walk()} - {""}
+
+
+def _is_coin(view: View, operand: Term, lookups: set[str], loop: Term | None) -> bool:
+    """Whether an operand is a random number: a draw, or a number loaded beside the probabilities."""
+    if is_random(operand) or is_opaque(operand) or operand.op == "name":
+        return True
+    return any(load.base not in lookups for load in loads(operand, deep=False))
+
+
+# Synthetic acceptance
+
+
+def synthetic_chains(view: View) -> Iterator[Sighting]:
+    """Forms of forced acceptance: a rate by position in place of probabilities, or a length given from outside."""
+    yield from _rates(view)
+    yield from _forced_lengths(view)
+
+
+def _rates(view: View) -> Iterator[Sighting]:
+    for compare, step in view.compares():
+        if compare.text not in ORDER or not step.loops:
+            continue
+        loop = step.loops[-1]
+        operands = [view.operands(side, loop) for side in compare.parts]
+        if not all(any(_is_number(view, operand, loop) for operand in side) for side in operands):
+            continue
+        if any(view.loads_behind(key, loop) for load in view.loads_behind(compare, loop) for key in load.keys):
+            continue  # something is looked up by token: probabilities
+        if _raises_flag(view, compare, step, loop) and _chooses_token(view, compare, loop):
+            yield Sighting(
+                "rate",
+                compare.line,
+                "a drafted token is accepted when a random number lies below a rate given for its position, whatever "
+                "the probabilities are",
+            )
+            return
+
+
+def _is_number(view: View, operand: Term, loop: Term) -> bool:
+    """A draw, or a number loaded at the loop's position."""
+    if is_random(operand) or is_opaque(operand):
+        return True
+    moving = _moving(view, loop)
+    return any(view.depends(load, name, loop) for load in loads(operand, deep=False) for name in moving)
+
+
+def _chooses_token(view: View, compare: Term, loop: Term) -> bool:
+    """Whether the outcome picks between two loaded tokens, and the pick is written out."""
+    for store in view.stores():
+        if not within(store.step, loop):
+            continue
+        bases = {load.base for load in _loads_of(view, store.value, loop)}
+        if len(bases) >= 2 and view.names_behind(store.value, loop) & view.governed(compare):
+            return True
+    return False
+
+
+def _forced_lengths(view: View) -> Iterator[Sighting]:
+    """Rows filled with consecutive places up to a given count, and that count written as the accepted length."""
+    lengths = _given_lengths(view)
+    if not lengths:
+        return
+    for term, bound in _filled_prefixes(view):
+        named = {part.dotted() for part in bound.walk()} - {""}
+        for name in named & set(lengths):
+            yield Sighting(
+                "forced",
+                term.line,
+                f"the accepted length is written from {name}, which no draft token has a part in, and the accepted "
+                "places are filled in up to it",
+            )
+            return
+
+
+def _given_lengths(view: View) -> dict[str, Term]:
+    """Names from which a length is written (`n - 1` into a tensor) without any load behind it."""
+    found: dict[str, Term] = {}
+    values = [(store.value, store.step) for store in view.stores()]
+    values += [(call.parts[1], step) for call, step in view.calls("fill_") if len(call.parts) > 1]
+    for value, _ in values:
+        shifted = value.op == "op" and value.text in ("-", "+") and value.parts[1].op == "const"
+        name = value.parts[0].dotted() if shifted else ""
+        if name and not view.loads_behind(value):
+            found[name] = value
+    return found
+
+
+def _filled_prefixes(view: View) -> Iterator[tuple[Term, Term]]:
+    """`where(col < n, base + col, -1)` and `x[:, :n] = first + arange(n)`, each with its bound n."""
+    for call, _ in view.calls("where"):
+        if len(call.parts) == 4 and call.parts[1].op == "compare" and call.parts[2].op == "op":
+            if call.parts[3].op == "const" and call.parts[1].text in ("<", "<="):
+                yield call, call.parts[1].parts[1]
+    for step in view.steps:
+        if step.term.op == "assign" and step.term.parts[0].op == "index":
+            bounds = [key.parts[1] for key in step.term.parts[0].parts[1:] if key.op == "slice" and key.parts[1].op == "name"]
+            ranges = [part for part in step.term.parts[-1].walk() if callee(part) == "arange"]
+            if bounds and ranges:
+                yield step.term, bounds[0]

@@ -1,0 +1,378 @@
+"""A data-flow view of one function: what a value may hold, where it is loaded, which names a test governs.
+
+The view does not track order inside a loop and errs towards "may": a shape is a conjunction of several questions, so
+that one loose answer rarely decides. Names are never interpreted, except those of the languages and of torch and Triton.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from recon.detectors.shapes.terms import CASTS, GROWERS, MATHS, Load, callee, loads, subject
+from recon.index.term import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A test that must hold (or fail) for a step to run."""
+
+    test: Term
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One statement and where it stands."""
+
+    term: Term
+    """assign, do, return, break, continue, assert, raise, or `test` around the condition of an if or a loop."""
+    loops: tuple[Term, ...]
+    """Enclosing loops, outermost first."""
+    guards: tuple[Guard, ...]
+    order: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """One way in which a name gets a value."""
+
+    value: Term
+    step: Step
+    weak: bool
+    """The name is only changed in part: a store into it, an append."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """A write to memory at a computed place."""
+
+    base: str
+    keys: tuple[Term, ...]
+    value: Term
+    step: Step
+
+
+@dataclass(eq=False)
+class View:
+    """The steps of a function, its definitions, and the questions that shapes ask of them."""
+
+    body: Term
+    params: tuple[str, ...] = ()
+    steps: list[Step] = field(default_factory=list)
+    definitions: dict[str, list[Definition]] = field(default_factory=dict)
+    _behind: dict[tuple[int, int], tuple[Term, dict[int, Term]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Lay the statements out in order."""
+        self._lay(self.body, (), ())
+
+    # Laying out
+
+    def _lay(self, term: Term, loops: tuple[Term, ...], guards: tuple[Guard, ...]) -> None:
+        match term.op:
+            case "block" | "def":
+                for part in term.parts:
+                    self._lay(part, loops, guards)
+                    # What follows an early exit runs only where the exit was not taken.
+                    guards = (*guards, *_early_exit(part))
+            case "for":
+                target, iterable, body = term.parts
+                step = self._step(Term("test", "for", (iterable,), term.line), (*loops, term), guards)
+                self._define(target, Term("each", "", (iterable,), term.line), step)
+                self._lay(body, (*loops, term), guards)
+            case "while":
+                test, body = term.parts
+                self._step(Term("test", "while", (test,), term.line), (*loops, term), guards)
+                self._lay(body, (*loops, term), (*guards, Guard(test, holds=True)))
+            case "if":
+                test, *branches = term.parts
+                self._step(Term("test", "if", (test,), term.line), loops, guards)
+                for branch, holds in zip(branches, (True, False), strict=False):
+                    self._lay(branch, loops, (*guards, Guard(test, holds)))
+            case _:
+                self._simple(term, self._step(term, loops, guards))
+
+    def _step(self, term: Term, loops: tuple[Term, ...], guards: tuple[Guard, ...]) -> Step:
+        step = Step(term, loops, guards, len(self.steps))
+        self.steps.append(step)
+        for inner in term.walk():
+            if inner.op == "bind":
+                self._define(inner.parts[0], inner.parts[1], step)
+            elif inner.op == "comp":
+                clauses = [part for part in inner.parts[1:] if part.op != "if"]
+                for target, iterable in zip(clauses[::2], clauses[1::2], strict=False):
+                    self._define(target, Term("each", "", (iterable,), inner.line), step)
+        return step
+
+    def _simple(self, term: Term, step: Step) -> None:
+        if term.op == "assign":
+            *targets, value = term.parts
+            for target in targets:
+                changed = Term("op", term.text, (target, value), term.line) if term.text else value
+                self._define(target, changed, step)
+        for inner in term.walk():
+            if inner.op == "call" and callee(inner) in GROWERS and inner.parts[0].op == "attr":
+                base = subject(inner.parts[0].parts[0])
+                if base:
+                    grown = Term("tuple", "", inner.parts[1:], inner.line)
+                    self.definitions.setdefault(base, []).append(Definition(grown, step, weak=True))
+
+    def _define(self, target: Term, value: Term, step: Step) -> None:
+        if target.op == "star":
+            target = target.parts[0]
+        if target.op == "tuple":
+            paired = value.op == "tuple" and len(value.parts) == len(target.parts)
+            for position, part in enumerate(target.parts):
+                piece = value.parts[position] if paired else Term("item", str(position), (value,), value.line)
+                self._define(part, piece, step)
+            return
+        base = subject(target)
+        if base:
+            self.definitions.setdefault(base, []).append(Definition(value, step, weak=target.op == "index"))
+
+    # What lies behind a value
+
+    def behind(self, term: Term, loop: Term | None = None) -> dict[int, Term]:
+        """All terms that may have a part in a value, by identity.
+
+        Args:
+            term: The expression asked about.
+            loop: Follow only definitions inside this loop; None follows all.
+        """
+        key = (id(term), id(loop))
+        known = self._behind.get(key)
+        if known is not None:
+            return known[1]
+        seen: dict[int, Term] = {}
+        names: set[str] = set()
+        stack = [term]
+        while stack:
+            current = stack.pop()
+            if id(current) in seen:
+                continue
+            seen[id(current)] = current
+            stack.extend(current.parts)
+            dotted = current.dotted()
+            if dotted and dotted not in names:
+                names.add(dotted)
+                stack.extend(d.value for d in self.definitions.get(dotted, ()) if within(d.step, loop))
+        self._behind[key] = (term, seen)  # the term is kept, so that its id is not given away
+        return seen
+
+    def names_behind(self, term: Term, loop: Term | None = None) -> set[str]:
+        """Dotted names that may have a part in a value."""
+        return {dotted for part in self.behind(term, loop).values() if (dotted := part.dotted())}
+
+    def loads_behind(self, term: Term, loop: Term | None = None) -> list[Load]:
+        """Loads that may have a part in a value."""
+        return [load for part in self.behind(term, loop).values() for load in loads(part, deep=False)]
+
+    def sources(self, term: Term, loop: Term | None = None) -> list[Term]:
+        """Where a value itself comes from, through what keeps values: casts, selections, arithmetic, names.
+
+        A comparison ends the trail: its outcome is no copy of what it compares.
+        """
+        found: list[Term] = []
+        seen: set[int] = set()
+        stack = [term]
+        while stack:
+            current = stack.pop()
+            if id(current) in seen:
+                continue
+            seen.add(id(current))
+            onward = self._carried_on(current, loop)
+            if onward is None:
+                found.append(current)
+            else:
+                stack.extend(onward)
+        return found
+
+    def _carried_on(self, term: Term, loop: Term | None) -> list[Term] | None:
+        """The terms whose values a term hands on; None if it is a source itself."""
+        match term.op:
+            case "op" | "neg" | "and" | "or" | "item":
+                return list(term.parts)
+            case "select":
+                return list(term.parts[1:])
+            case "bind":
+                return [term.parts[1]]
+            case "each":
+                return _elements(term.parts[0])
+            case "call" if callee(term) == "where" and len(term.parts) == 4:
+                return list(term.parts[2:])
+            case "call" if callee(term) in CASTS:
+                inner = term.parts[0]
+                return [inner.parts[0]] if inner.op == "attr" and not _is_module(inner.parts[0]) else [*term.parts[1:2]]
+            case "name" | "attr" if not loads(term, deep=False):
+                known = [
+                    d.value for d in self.definitions.get(term.dotted(), ()) if not d.weak and within(d.step, loop)
+                ]
+                return known or None
+            case "compare" | "not" | "const" | "none":
+                return []
+        return None
+
+    def operands(self, term: Term, loop: Term | None = None) -> list[Term]:
+        """What a number is computed from: `sources`, and on through the arguments of plain mathematics."""
+        found: dict[int, Term] = {}
+        stack = [term]
+        seen: set[int] = set()
+        while stack:
+            for source in self.sources(stack.pop(), loop):
+                if id(source) in seen:
+                    continue
+                seen.add(id(source))
+                if callee(source) in MATHS:
+                    function = source.parts[0]
+                    stack.extend(source.parts[1:])
+                    stack.extend([function.parts[0]] if function.op == "attr" else [])
+                else:
+                    found[id(source)] = source
+        return list(found.values())
+
+    def chased(self, loop: Term) -> dict[str, list[Load]]:
+        """Names that a loop sends from place to place: `cur = next[cur]`, through casts, masks and selections.
+
+        Returns:
+            For each such name the loads that yield its next value from an address that depends on itself.
+        """
+        found: dict[str, list[Load]] = {}
+        for name, definitions in self.definitions.items():
+            for definition in definitions:
+                if definition.weak or not within(definition.step, loop):
+                    continue
+                for source in self.sources(definition.value, loop):
+                    for load in loads(source, deep=False):
+                        if self.depends(load, name, loop):
+                            found.setdefault(name, []).append(load)
+        return found
+
+    def sought(self, loop: Term) -> set[str]:
+        """Names that a loop sends on by search: set to an inner index whose entry equals what lies at the name itself.
+
+        `for i in nodes: if id[i] == parent[cur]: cur = i` finds by comparison what `chased` finds by a link.
+        """
+        found = set()
+        for compare, step in self.compares():
+            inner = step.loops[-1] if step.loops else None
+            if compare.text != "==" or inner is None or inner is loop or inner.op != "for" or not within(step, loop):
+                continue
+            index = inner.parts[0].dotted()
+            for name in {*self._set_from(index, inner), index}:
+                keyed = [load for load in self.loads_behind(compare, loop) if self.depends(load, name, loop)]
+                indexed = [load for load in self.loads_behind(compare, inner) if self.depends(load, index, inner)]
+                if index and indexed and any(other.term is not load.term for other in keyed for load in indexed):
+                    found.add(name)
+        return found
+
+    def _set_from(self, index: str, loop: Term) -> set[str]:
+        """Names that a loop sets to its index, or to its index and an offset."""
+        return {
+            name
+            for name, definitions in self.definitions.items()
+            for d in definitions
+            if not d.weak and within(d.step, loop) and index in {part.dotted() for part in d.value.walk()}
+        }
+
+    def depends(self, load: Load, name: str, loop: Term | None) -> bool:
+        """Whether the address of a load depends on a name."""
+        if load.base.startswith(name + "."):
+            return True
+        return any(name in self.names_behind(key, loop) for key in load.keys)
+
+    def root(self, name: str) -> str:
+        """The parameter, or first name, that a pointer name was made from by adding offsets."""
+        for _ in range(12):
+            strong = [d for d in self.definitions.get(name, ()) if not d.weak]
+            if name in self.params or not strong:
+                return name
+            onward = subject(strong[0].value)
+            if not onward or onward == name:
+                return name
+            name = onward
+        return name
+
+    # Who governs whom
+
+    def compares(self) -> Iterator[tuple[Term, Step]]:
+        """Every comparison with the step that makes it."""
+        for step in self.steps:
+            for term in step.term.walk():
+                if term.op == "compare":
+                    yield term, step
+
+    def calls(self, *names: str) -> Iterator[tuple[Term, Step]]:
+        """Every call of a function or method with one of these last names."""
+        for step in self.steps:
+            for term in step.term.walk():
+                if term.op == "call" and callee(term) in names:
+                    yield term, step
+
+    def stores(self) -> Iterator[Store]:
+        """Every write to memory: subscript targets, `tl.store`, atomics, `append`."""
+        for step in self.steps:
+            if step.term.op == "assign":
+                *targets, value = step.term.parts
+                for target in targets:
+                    if target.op == "index" and subject(target):
+                        yield Store(self.root(subject(target)), _all_keys(target), value, step)
+            for term in step.term.walk():
+                if term.op == "call" and len(term.parts) > 2 and _stores(callee(term)):
+                    pointer = term.parts[1]
+                    yield Store(self.root(subject(pointer)), (pointer,), term.parts[2], step)
+                elif term.op == "call" and callee(term) == "append" and term.parts[0].op == "attr" and term.parts[1:]:
+                    yield Store(subject(term.parts[0].parts[0]), (), term.parts[1], step)
+
+    def governed(self, term: Term) -> set[str]:
+        """Names whose value depends on a term, by data or because they are assigned under a test that holds it."""
+        found = set()
+        for name, definitions in self.definitions.items():
+            for definition in definitions:
+                if id(term) in self.behind(definition.value) or self.guarded_by(definition.step, term):
+                    found.add(name)
+                    break
+        return found
+
+    def guarded_by(self, step: Step, term: Term) -> bool:
+        """Whether a step runs only under a test that a term has a part in."""
+        return any(id(term) in self.behind(guard.test) for guard in step.guards)
+
+
+def _elements(iterable: Term) -> list[Term] | None:
+    """What the elements of an iterable are read from; None where they are made up, as by `range`."""
+    if callee(iterable) in ("enumerate", "zip", "reversed", "list", "tuple", "sorted", "iter"):
+        return list(iterable.parts[1:])
+    return [iterable] if iterable.op == "index" or loads(iterable, deep=False) or iterable.dotted() else None
+
+
+def within(step: Step, loop: Term | None) -> bool:
+    """Whether a step stands inside a loop; every step stands inside None."""
+    return loop is None or any(outer is loop for outer in step.loops)
+
+
+def _early_exit(part: Term) -> tuple[Guard, ...]:
+    if part.op != "if" or len(part.parts) < 3:
+        return ()
+    test, body, orelse = part.parts
+    if _leaves(body):
+        return (Guard(test, holds=False),)
+    return (Guard(test, holds=True),) if _leaves(orelse) else ()
+
+
+def _leaves(block: Term) -> bool:
+    return bool(block.parts) and block.parts[-1].op in ("return", "break", "continue", "raise")
+
+
+def _all_keys(target: Term) -> tuple[Term, ...]:
+    keys: tuple[Term, ...] = ()
+    while target.op == "index":
+        keys = (*target.parts[1:], *keys)
+        target = target.parts[0]
+    return keys
+
+
+def _stores(name: str) -> bool:
+    return name == "store" or name.startswith("atomic_") or name.startswith("atomic")
+
+
+def _is_module(term: Term) -> bool:
+    return term.op == "name" and term.text in ("torch", "tl", "np", "numpy", "jnp", "math")

@@ -1,0 +1,15 @@
+"""What a shape reports: where it was seen, and which form of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One shape seen in one function."""
+
+    shape: str
+    """Id of the form, e.g. `walk.links`."""
+    line: int
+    """Line of the test or store that decides."""
+    note: str
+    """One clause for a reader: what was seen."""

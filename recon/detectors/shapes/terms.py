@@ -1,0 +1,131 @@
+"""Small questions about single Terms: what is called, what is loaded, what a pointer starts from."""
+
+from dataclasses import dataclass
+
+from recon.index.term import Term
+
+GROWERS = frozenset({"append", "extend", "add", "insert", "fill_", "copy_", "scatter_", "masked_fill_", "update"})
+"""Methods that change their receiver: their arguments flow into it."""
+CASTS = frozenset(
+    [
+        *("to", "int", "long", "float", "half", "bool", "item", "astype", "cast", "type", "type_as", "tolist", "cpu"),
+        *("numpy", "clone", "contiguous", "view", "reshape", "squeeze", "unsqueeze", "flatten", "expand", "detach"),
+        *("as_tensor", "tensor", "asarray", "array", "int32_t", "int64_t", "abs", "transpose", "permute", "t"),
+    ]
+)
+"""Calls that hand their subject on unchanged, or in another type or layout."""
+LOADERS = frozenset({"gather", "take_along_dim", "index_select", "take", "take_along_axis"})
+SCANS = frozenset({"cumprod", "cummin", "cumsum", "cummax", "cumulative_prod", "associative_scan", "accumulate"})
+MATHS = frozenset(
+    [
+        *("log", "exp", "exp2", "log2", "log1p", "minimum", "maximum", "min", "max", "clamp", "clamp_min", "clamp_max"),
+        *("mul", "div", "sub", "add", "div_", "mul_", "fminf", "fmaxf", "logf", "expf", "true_divide", "where", "kw"),
+    ]
+)
+"""Plain mathematics: the result is made of the arguments' values."""
+RANDOM = frozenset(
+    [
+        *("rand", "rand_like", "random", "uniform", "uniform_", "randint", "curand_uniform", "exponential_", "randn"),
+        *("multinomial", "bernoulli", "bernoulli_", "philox", "normal", "rand4x", "randint4x", "rand_64"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """A read from memory at a computed place: a subscript, `tl.load`, a gather."""
+
+    base: str
+    """Dotted name that the address starts from."""
+    keys: tuple[Term, ...]
+    """The index expressions; for a pointer the whole address."""
+    term: Term
+
+
+def callee(term: Term) -> str:
+    """Last name of what a call calls: `load` for `tl.load(...)`, `f` for `f[grid](...)`; '' for no call."""
+    if term.op != "call":
+        return ""
+    function = term.parts[0]
+    if function.op == "index":
+        function = function.parts[0]
+    return function.text if function.op in ("name", "attr") else ""
+
+
+def subject(term: Term) -> str:
+    """The dotted name that an address, a chain of subscripts or a cast starts from."""
+    while True:
+        dotted = term.dotted()
+        if dotted:
+            return dotted
+        if term.op in ("index", "item", "bind", "star", "each") or (term.op == "op" and term.text in ("+", "-")):
+            term = term.parts[0]
+        elif term.op == "select":
+            term = term.parts[1]
+        elif term.op == "call" and term.parts[0].op == "attr" and callee(term) in CASTS:
+            term = term.parts[0].parts[0]
+        elif term.op == "call" and callee(term) in CASTS and len(term.parts) > 1:
+            term = term.parts[1]
+        else:
+            return ""
+
+
+def loads(term: Term, *, deep: bool = True) -> list[Load]:
+    """The loads in a term, outermost first; with `deep` off only the one that the term itself is."""
+    if deep:
+        return [load for part in term.walk() for load in loads(part, deep=False)]
+    if term.op == "index":
+        return _subscript(term)
+    if term.op != "call" or len(term.parts) < 2:
+        return []
+    name, function = callee(term), term.parts[0]
+    if name == "load" and function.op == "attr":
+        return [Load(subject(term.parts[1]), (term.parts[1],), term)]
+    if name in LOADERS and function.op == "attr":
+        positional = [part for part in term.parts[1:] if part.op != "kw"]
+        receiver = subject(function.parts[0])
+        if receiver in ("torch", "np", "numpy", "tl") and positional:
+            return [Load(subject(positional[0]), tuple(term.parts[2:]), term)]
+        return [Load(receiver, tuple(term.parts[1:]), term)]
+    if name == "get" and function.op == "attr" and subject(function.parts[0]):
+        inner = function.parts[0]
+        keys = _subscript(inner)[0].keys if inner.op == "index" else ()
+        return [Load(subject(inner), (*keys, term.parts[1]), term)]
+    return []
+
+
+def _subscript(term: Term) -> list[Load]:
+    keys: tuple[Term, ...] = ()
+    base = term
+    while base.op == "index":
+        keys = (*base.parts[1:], *keys)
+        base = base.parts[0]
+    name = subject(base)
+    if not name or name.endswith((".shape", ".stride", ".size")):
+        return []
+    return [Load(name, keys, term)]
+
+
+def is_random(term: Term) -> bool:
+    """Whether a term is a call that draws a random number."""
+    return callee(term) in RANDOM
+
+
+def is_opaque(term: Term) -> bool:
+    """Whether a term is a call of a function of the tree by its bare name: it may draw, load or compute."""
+    return term.op == "call" and term.parts[0].op == "name" and callee(term) not in _PYTHON
+
+
+_PYTHON = frozenset({"range", "len", "min", "max", "sum", "abs", "enumerate", "zip", "isinstance", "getattr", "list", "tuple"})
+
+
+def is_whole(key: Term) -> bool:
+    """Whether a key takes a whole axis or only adds one: `:`, `None`, `...`."""
+    return (key.op == "slice" and all(part.op == "none" for part in key.parts)) or (
+        key.op == "const" and key.text in ("None", "...")
+    )
+
+
+def is_constant(term: Term) -> bool:
+    """Whether a term holds no name at all."""
+    return all(part.op not in ("name", "attr", "call") for part in term.walk())

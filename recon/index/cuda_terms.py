@@ -1,0 +1,370 @@
+"""CUDA and C++ functions, through tree-sitter, into the same Terms as Python.
+
+A counting `for` becomes `for(target, range(lo, hi))`; other C loops become a `while` with their parts inside. Casts,
+references, pointers and parentheses vanish: a shape asks what is loaded, not through which type.
+"""
+
+from collections.abc import Callable, Iterator
+
+import tree_sitter
+import tree_sitter_cuda
+
+from recon.index.term import NONE, Term, name
+
+LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
+
+_TRANSPARENT = {
+    "parenthesized_expression",
+    "condition_clause",
+    "cast_expression",
+    "pointer_expression",
+    "template_argument_list",
+    "subscript_argument_list",
+    "co_await_expression",
+    "type_descriptor",
+}
+_LITERALS = {
+    "number_literal",
+    "char_literal",
+    "string_literal",
+    "true",
+    "false",
+    "null",
+    "nullptr",
+    "raw_string_literal",
+}
+_ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"}
+_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+
+
+def functions(data: bytes) -> Iterator[tuple[int, Term]]:
+    """Every function definition of a file.
+
+    Args:
+        data: Bytes of the file.
+
+    Yields:
+        (line, Term): the line of the definition, counted from 1, and its `def` Term.
+    """
+    tree = tree_sitter.Parser(LANGUAGE).parse(data)
+    stack = [tree.root_node]
+    while stack:
+        node = stack.pop()
+        if node.type == "function_definition":
+            yield node.start_point[0] + 1, _function(node)
+        else:
+            stack.extend(reversed(node.named_children))
+
+
+def function_name(node: tree_sitter.Node) -> str:
+    """Name of a function definition, without its namespace; '' if the grammar found none."""
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type not in ("identifier", "field_identifier", "qualified_identifier"):
+        inner = declarator.child_by_field_name("declarator")
+        declarator = inner if inner is not None else next(iter(declarator.named_children), None)
+    return _text(declarator).rsplit("::", 1)[-1] if declarator is not None else ""
+
+
+def _function(node: tree_sitter.Node) -> Term:
+    body = node.child_by_field_name("body")
+    block = Term("block") if body is None else _block(body)
+    return Term("def", function_name(node), (block,), _line(node))
+
+
+def _text(node: tree_sitter.Node) -> str:
+    return (node.text or b"")[:200].decode("utf-8", "replace")
+
+
+def _line(node: tree_sitter.Node) -> int:
+    return int(node.start_point[0]) + 1
+
+
+def _block(node: tree_sitter.Node) -> Term:
+    """A compound statement, or the single statement that stands for one."""
+    children = node.named_children if node.type in ("compound_statement", "else_clause") else [node]
+    parts: list[Term] = []
+    for child in children:
+        part = _statement(child)
+        if part.op == "block":
+            parts.extend(part.parts)
+        elif part.op != "none":
+            parts.append(part)
+    return Term("block", "", tuple(parts), _line(node))
+
+
+def _statement(node: tree_sitter.Node) -> Term:
+    reader = _STATEMENTS.get(node.type)
+    return reader(node) if reader else NONE
+
+
+def _declaration(node: tree_sitter.Node) -> Term:
+    parts = []
+    for child in node.children_by_field_name("declarator"):
+        value = child.child_by_field_name("value")
+        target = child.child_by_field_name("declarator")
+        if child.type == "init_declarator" and value is not None and target is not None:
+            parts.append(Term("assign", "", (_declared(target), _expression(value)), _line(child)))
+    return Term("block", "", tuple(parts), _line(node))
+
+
+def _declared(node: tree_sitter.Node) -> Term:
+    """The name under pointer, reference and array declarators."""
+    while node.type != "identifier":
+        inner = node.child_by_field_name("declarator") or next(iter(node.named_children), None)
+        if inner is None:
+            return NONE
+        node = inner
+    return name(_text(node), _line(node))
+
+
+def _expression_statement(node: tree_sitter.Node) -> Term:
+    if not node.named_children:
+        return NONE
+    return _as_statement(_expression(node.named_children[0]), _line(node))
+
+
+def _as_statement(value: Term, line: int) -> Term:
+    """An expression in statement position: assignments are statements in Terms."""
+    if value.op in ("assign", "block"):
+        return value
+    return Term("do", "", (value,), line)
+
+
+def _if(node: tree_sitter.Node) -> Term:
+    consequence = node.child_by_field_name("consequence")
+    alternative = node.child_by_field_name("alternative")
+    parts = (
+        _expression(node.child_by_field_name("condition")),
+        Term("block") if consequence is None else _block(consequence),
+        Term("block") if alternative is None else _block(alternative),
+    )
+    return Term("if", "", parts, _line(node))
+
+
+def _while(node: tree_sitter.Node) -> Term:
+    body = node.child_by_field_name("body")
+    parts = (_expression(node.child_by_field_name("condition")), Term("block") if body is None else _block(body))
+    return Term("while", "", parts, _line(node))
+
+
+def _for(node: tree_sitter.Node) -> Term:
+    """A counting loop becomes a range; every other one a while with its start before and its step inside."""
+    start = node.child_by_field_name("initializer")
+    test = _expression(node.child_by_field_name("condition"))
+    step = _expression(node.child_by_field_name("update"))
+    body_node = node.child_by_field_name("body")
+    body = Term("block") if body_node is None else _block(body_node)
+    line = _line(node)
+    begin = NONE if start is None else (_statement(start) if start.type == "declaration" else _expression(start))
+    first = begin.parts[0] if begin.op == "block" and len(begin.parts) == 1 else begin
+    counts = (
+        first.op == "assign" and step.op == "assign" and step.parts[:1] and first.parts[0].text == step.parts[0].text
+    )
+    if counts and test.op == "compare" and any(part.text == first.parts[0].text for part in test.parts):
+        bound = test.parts[1] if test.parts[0].text == first.parts[0].text else test.parts[0]
+        over = Term("call", "", (name("range", line), first.parts[1], bound), line)
+        return Term("for", "", (first.parts[0], over, body), line)
+    inside = Term("block", "", (*body.parts, *(() if step.op == "none" else (_as_statement(step, line),))), line)
+    loop = Term("while", "", (test, inside), line)
+    return loop if begin.op == "none" else Term("block", "", (_as_statement(begin, line), loop), line)
+
+
+def _range_for(node: tree_sitter.Node) -> Term:
+    target, over = node.child_by_field_name("declarator"), node.child_by_field_name("right")
+    body = node.child_by_field_name("body")
+    parts = (
+        NONE if target is None else _declared(target),
+        _expression(over),
+        Term("block") if body is None else _block(body),
+    )
+    return Term("for", "", parts, _line(node))
+
+
+def _switch(node: tree_sitter.Node) -> Term:
+    subject = _expression(node.child_by_field_name("condition"))
+    body = node.child_by_field_name("body")
+    branches = []
+    for case in body.named_children if body is not None else []:
+        statements = [part for child in case.named_children if (part := _statement(child)).op not in ("none", "break")]
+        branches.append(
+            Term("if", "match", (subject, Term("block", "", tuple(statements)), Term("block")), _line(case))
+        )
+    return Term("block", "", tuple(branches), _line(node))
+
+
+def _return(node: tree_sitter.Node) -> Term:
+    parts = tuple(_expression(child) for child in node.named_children if child.type != "comment")
+    return Term("return", "", parts, _line(node))
+
+
+def _expression(node: tree_sitter.Node | None) -> Term:
+    if node is None:
+        return NONE
+    kind = node.type
+    if kind in ("identifier", "field_identifier", "this", "namespace_identifier"):
+        return name(_text(node), _line(node))
+    if kind in _LITERALS:
+        return Term("const", _text(node)[:80], (), _line(node))
+    if kind in _TRANSPARENT:
+        value = node.child_by_field_name("value") or node.child_by_field_name("argument")
+        if value is None:
+            value = next((child for child in reversed(node.named_children) if child.type != "comment"), None)
+        return _expression(value)
+    reader = _EXPRESSIONS.get(kind)
+    return reader(node) if reader else Term("other", kind, (), _line(node))
+
+
+def _field(node: tree_sitter.Node) -> Term:
+    field = node.child_by_field_name("field")
+    label = _text(field).split("<", 1)[0] if field is not None else ""
+    return Term("attr", label, (_expression(node.child_by_field_name("argument")),), _line(node))
+
+
+def _qualified(node: tree_sitter.Node) -> Term:
+    return name(_text(node).split("<", 1)[0].rsplit("::", 1)[-1], _line(node))
+
+
+def _subscript(node: tree_sitter.Node) -> Term:
+    base = _expression(node.child_by_field_name("argument"))
+    indices = node.child_by_field_name("indices")
+    keys = [_expression(child) for child in (indices.named_children if indices is not None else [])]
+    return Term("index", "", (base, *keys), _line(node))
+
+
+def _call(node: tree_sitter.Node) -> Term:
+    function = node.child_by_field_name("function")
+    arguments = node.child_by_field_name("arguments")
+    values = [child for child in (arguments.named_children if arguments is not None else []) if child.type != "comment"]
+    callee = _expression(function)
+    if callee.text in ("static_cast", "reinterpret_cast", "__ldg", "const_cast") and len(values) == 1:
+        inner = _expression(values[0])
+        return Term("index", "", (inner,), _line(node)) if callee.text == "__ldg" else inner
+    if function is not None and function.type == "primitive_type" and len(values) == 1:
+        return _expression(values[0])
+    return Term("call", "", (callee, *map(_expression, values)), _line(node))
+
+
+def _launch(node: tree_sitter.Node) -> Term:
+    """`kernel<<<grid, block>>>(args)` in the form of Triton's `kernel[grid](args)`."""
+    children = [child for child in node.named_children if child.type not in ("comment", "argument_list")]
+    arguments = next((child for child in node.named_children if child.type == "argument_list"), None)
+    values = [_expression(child) for child in (arguments.named_children if arguments is not None else [])]
+    target = Term("index", "", (_expression(children[0]) if children else NONE, NONE), _line(node))
+    return Term("call", "", (target, *values), _line(node))
+
+
+def _binary(node: tree_sitter.Node) -> Term:
+    left = _expression(node.child_by_field_name("left"))
+    right = _expression(node.child_by_field_name("right"))
+    operator = node.child_by_field_name("operator")
+    sign = _text(operator) if operator is not None else "?"
+    if sign in _COMPARISONS:
+        return Term("compare", sign, (left, right), _line(node))
+    if sign in ("&&", "and"):
+        return Term("and", "", (left, right), _line(node))
+    if sign in ("||", "or"):
+        return Term("or", "", (left, right), _line(node))
+    return Term("op", sign if sign in _ARITHMETIC else "?", (left, right), _line(node))
+
+
+def _unary(node: tree_sitter.Node) -> Term:
+    operator = node.child_by_field_name("operator")
+    value = _expression(node.child_by_field_name("argument"))
+    sign = _text(operator) if operator is not None else ""
+    if sign in ("!", "~", "not"):
+        return Term("not", "", (value,), _line(node))
+    if sign == "-":
+        return Term("const", f"-{value.text}") if value.op == "const" else Term("neg", "", (value,), _line(node))
+    return value
+
+
+def _assignment(node: tree_sitter.Node) -> Term:
+    target = node.child_by_field_name("left")
+    if target is not None and target.type.startswith("template_"):
+        return _misread_comparison(node)
+    operator = node.child_by_field_name("operator")
+    sign = _text(operator).removesuffix("=") if operator is not None else ""
+    left = _expression(target)
+    return Term("assign", sign, (left, _expression(node.child_by_field_name("right"))), _line(node))
+
+
+def _misread_comparison(node: tree_sitter.Node) -> Term:
+    """`a < b || c >= d`, which the grammar takes for an assignment to the template `a<b || c>`.
+
+    The text is read again with `==` in place of `>=`: the two bind alike here, and `==` closes no template.
+    """
+    text = node.text or b""
+    again = tree_sitter.Parser(LANGUAGE).parse(b"auto x = (" + text.replace(b">=", b"==") + b");").root_node
+    value = next((child for child in _descend(again) if child.type == "init_declarator"), None)
+    read = _expression(value.child_by_field_name("value")) if value is not None else NONE
+    return _relabelled(read, _line(node), b"==" in text)
+
+
+def _descend(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.named_children))
+
+
+def _relabelled(term: Term, line: int, keep_equality: bool) -> Term:
+    sign = ">=" if term.op == "compare" and term.text == "==" and not keep_equality else term.text
+    return Term(term.op, sign, tuple(_relabelled(part, line, keep_equality) for part in term.parts), line)
+
+
+def _update(node: tree_sitter.Node) -> Term:
+    operator = node.child_by_field_name("operator")
+    sign = "-" if operator is not None and _text(operator) == "--" else "+"
+    one = Term("const", "1", (), _line(node))
+    return Term("assign", sign, (_expression(node.child_by_field_name("argument")), one), _line(node))
+
+
+def _conditional(node: tree_sitter.Node) -> Term:
+    fields = ("condition", "consequence", "alternative")
+    return Term("select", "", tuple(_expression(node.child_by_field_name(field)) for field in fields), _line(node))
+
+
+def _lambda(node: tree_sitter.Node) -> Term:
+    body = node.child_by_field_name("body")
+    return Term("lambda", "", (Term("block") if body is None else _block(body),), _line(node))
+
+
+def _comma(node: tree_sitter.Node) -> Term:
+    return Term("tuple", "", tuple(_expression(child) for child in node.named_children), _line(node))
+
+
+_STATEMENTS: dict[str, Callable[[tree_sitter.Node], Term]] = {
+    "declaration": _declaration,
+    "expression_statement": _expression_statement,
+    "compound_statement": _block,
+    "if_statement": _if,
+    "while_statement": _while,
+    "do_statement": _while,
+    "for_statement": _for,
+    "for_range_loop": _range_for,
+    "switch_statement": _switch,
+    "return_statement": _return,
+    "break_statement": lambda node: Term("break", "", (), _line(node)),
+    "continue_statement": lambda node: Term("continue", "", (), _line(node)),
+    "labeled_statement": lambda node: _block(node.named_children[-1]) if node.named_children else NONE,
+}
+_EXPRESSIONS: dict[str, Callable[[tree_sitter.Node], Term]] = {
+    "field_expression": _field,
+    "qualified_identifier": _qualified,
+    "template_function": _qualified,
+    "template_method": _qualified,
+    "subscript_expression": _subscript,
+    "call_expression": _call,
+    "kernel_call_expression": _launch,
+    "kernel_call_syntax": _launch,
+    "binary_expression": _binary,
+    "unary_expression": _unary,
+    "assignment_expression": _assignment,
+    "update_expression": _update,
+    "conditional_expression": _conditional,
+    "lambda_expression": _lambda,
+    "comma_expression": _comma,
+    "initializer_list": _comma,
+    "argument_list": _comma,
+}
