@@ -60,7 +60,10 @@ def test_every_contract_is_kept() -> None:
         ("payload", "The payload travels alone", "kernels/broken.py", "import recon.records.verdict"),
         ("payload", "The payload travels alone", "kernels/broken.py", "import rich"),
         ("parsers", "Only the index parses source", "detectors/broken.py", "import libcst"),
-        ("codec", "Records are encoded where they are kept", "records/broken.py", "import msgspec"),
+        ("codec", "Records are encoded where they are kept or printed", "records/broken.py", "import msgspec"),
+        ("command-line", "Only the command line knows typer", "report/broken.py", "import typer"),
+        ("screen", "Only what is seen is drawn", "detectors/broken.py", "import rich"),
+        ("packages", "Only sources reason about wheels", "facts/broken.py", "import packaging.version"),
         ("no-torch-here", "Asking needs no torch", "probes/broken.py", "import torch"),
     ],
 )
