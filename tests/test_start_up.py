@@ -1,0 +1,41 @@
+"""What a command imports before it knows what it is asked: it is typed often, and completion runs it at every key."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = {
+    "jinja2", "libcst", "msgspec", "networkx", "packaging", "platformdirs", "pydantic", "pygments", "rich", "sqlite3",
+    "torch", "tree_sitter", "triton",
+}  # fmt: skip
+
+
+def imported(*words: str) -> set[str]:
+    """Top-level packages that a command imports, counted by Python itself: steadier than a clock."""
+    command = [sys.executable, "-X", "importtime", *words]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    return {name.partition(".")[0] for name in re.findall(r"\| +([\w.]+)$", said, re.MULTILINE)}
+
+
+def test_asking_for_the_version_imports_nothing_heavy() -> None:
+    """typer itself is light as long as it draws nothing."""
+    assert set() == imported("-m", "recon", "--version") & HEAVY
+
+
+def test_a_heavy_import_would_be_counted() -> None:
+    """Nested ones too."""
+    assert {"msgspec"} <= imported("-c", "import msgspec.json") & HEAVY
+
+
+def test_the_records_import_the_standard_library_alone() -> None:
+    """They are read by scripts of others, and pickled between processes."""
+    modules = "recon.records.run, recon.records.source, recon.errors, recon.units, recon.ports"
+    code = f"import sys; sys.path.insert(0, '.'); import {modules}; print(*sys.modules)"
+    said = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    loaded = {name.partition(".")[0] for name in said.split()} - {"__main__", "recon"}
+
+    assert set() == {name for name in loaded if name not in sys.stdlib_module_names}
