@@ -109,7 +109,7 @@ class Finding:
     @property
     def searched(self) -> str:
         """What stands behind an absence, in one sentence."""
-        return f"searched {self.extent}; {self.examined} of the functions read in full"
+        return f"Searched {self.extent}; {self.examined} of the functions read in full"
 
     @property
     def speaks(self) -> Place | None:
