@@ -7,8 +7,10 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+ifeq ($(origin PYTHON),undefined)
+PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+endif
 ARGS ?=
 WORKERS ?= 2
 
@@ -98,5 +100,5 @@ _demo: $(VENV)/.client
 	$(RECON) report --html
 
 _fix: $(VENV)/.dev
-	$(BIN)/ruff check --fix
+	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format

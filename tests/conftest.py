@@ -99,6 +99,11 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "RECON_CONFIG"):
         os.environ.pop(name, None)
     NETWORK.install()
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        hypothesis = importlib.import_module("hypothesis")
+        # How long an example takes says more about a shared machine than about the code.
+        hypothesis.settings.register_profile("house", deadline=None, derandomize="CI" in os.environ)
+        hypothesis.settings.load_profile("house")
 
 
 def pytest_report_header() -> list[str]:

@@ -63,6 +63,7 @@ def test_every_contract_is_kept() -> None:
         ("codec", "Records are encoded where they are kept or printed", "records/broken.py", "import msgspec"),
         ("command-line", "Only the command line knows typer", "report/broken.py", "import typer"),
         ("screen", "Only what is seen is drawn", "detectors/broken.py", "import rich"),
+        ("page", "Only the report makes pages", "cli/broken.py", "import jinja2"),
         ("packages", "Only sources reason about wheels", "facts/broken.py", "import packaging.version"),
         ("no-torch-here", "Asking needs no torch", "probes/broken.py", "import torch"),
     ],
