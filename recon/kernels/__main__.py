@@ -1,0 +1,73 @@
+"""Plan in, results out: `python3 -m kernels --plan plan.json > results.jsonl`, or the plan on standard input.
+
+Each result is one JSON line, written when it is known: what interrupts the run loses nothing that was finished.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from .wire import Done, Line, Plan, Refused, WireError, decode_plan, encode
+
+
+class Output:
+    """The one writer of result lines. Whatever else prints to standard output is sent to standard error."""
+
+    def __init__(self) -> None:
+        """Take standard output for result lines alone."""
+        self._file = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+
+    def write(self, line: Line) -> None:
+        """Write a line at once."""
+        self._file.write(encode(line) + "\n")
+        self._file.flush()
+
+
+def main() -> int:
+    """Run the plan; 0 when its end was reached, 1 when it was refused, 130 when it was interrupted."""
+    parser = argparse.ArgumentParser(prog="kernels", description=__doc__)
+    parser.add_argument("--plan", help="file with the plan; standard input if left out")
+    path = parser.parse_args().plan
+    output = Output()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    begin = time.monotonic()
+    try:
+        text = Path(path).read_text(encoding="utf-8") if path else sys.stdin.read()
+        plan = decode_plan(text)
+    except (WireError, OSError, UnicodeDecodeError) as error:
+        output.write(Refused("bad_plan", str(error)))
+        return 1
+    try:
+        return run(plan, output)
+    except KeyboardInterrupt:
+        output.write(Done(interrupted=True, seconds=time.monotonic() - begin, device_seconds=0.0))
+        return 130
+
+
+def run(plan: Plan, output: Output) -> int:
+    """Choose the interpreter, the compiler or the GPU, then do the plan there."""
+    if plan.mode == "interpret":
+        os.environ["TRITON_INTERPRET"] = "1"
+    else:
+        os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        import torch  # noqa: F401, PLC0415  the interpreter must be chosen first
+        import triton  # noqa: F401, PLC0415
+    except ImportError as error:
+        output.write(Refused("no_torch", f"{sys.executable}: {error}"))
+        return 1
+    from . import work  # noqa: PLC0415
+
+    modes = {"gpu": work.on_gpu, "interpret": work.in_interpreter, "compile": work.in_compiler}
+    if plan.mode not in modes:
+        output.write(Refused("bad_plan", f"no mode {plan.mode!r}"))
+        return 1
+    return modes[plan.mode](plan, output.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

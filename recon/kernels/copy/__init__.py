@@ -1,0 +1,1 @@
+"""Copy bandwidth: reads and writes in equal parts."""

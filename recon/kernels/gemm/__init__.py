@@ -1,0 +1,1 @@
+"""Matrix rate: what the vendor's library reaches on random data."""

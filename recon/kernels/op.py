@@ -1,0 +1,78 @@
+"""What a kernel folder exports: how to make work, how to do it, and what must come out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .wire import Axes
+
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Tensors of one case: what is read, what is written, and what is used and left as it was found."""
+
+    inputs: Tensors
+    outputs: Tensors
+    scratch: Tensors = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to do the work."""
+
+    launch: Callable[[Work, Axes], None]
+    """Queues the work on the current stream with a configuration; neither synchronises nor allocates."""
+    configs: Callable[[Axes, int], tuple[Axes, ...]] = lambda _axes, _multiprocessors: ({},)
+    """Configurations to choose from, given the case and the number of multiprocessors; the first is the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A Triton function with everything that its compilation needs."""
+
+    function: Any
+    """What `triton.jit` made; its type is Triton's."""
+    types: Mapping[str, str]
+    """Triton's names of the types of run-time arguments, e.g. `*bf16`, `i32`."""
+    constants: Mapping[str, int]
+    divisible: frozenset[str]
+    """Run-time integers that are multiples of 16 in production; pointers always are."""
+    warps: int
+
+
+def _nothing() -> tuple[Build, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A kernel: inputs, outputs, variants, and the comparison with the reference."""
+
+    work: Callable[[Axes, int, torch.device], Work]
+    """Seeded inputs and empty outputs for a case, on a device."""
+    compare: Callable[[Work], str] | None
+    """Empty when the outputs are those of the reference, else the first disagreement. None: nothing to agree with."""
+    variants: Mapping[str, Variant]
+    bytes_of: Callable[[Axes], int]
+    """Fewest bytes of device memory that the case must move."""
+    note: Callable[[Work], str] = lambda _work: ""
+    """What a reader of a timing must know about the data."""
+    builds: Callable[[], tuple[Build, ...]] = _nothing
+
+
+def compare_exactly(outputs: Tensors, expected: Tensors) -> str:
+    """Empty when every output equals what was expected, else the name, place and values of the first that does not."""
+    for name, want in expected.items():
+        got = outputs[name]
+        wrong = (got != want.to(got.device)).nonzero()
+        if len(wrong):
+            place = tuple(wrong[0].tolist())
+            return (
+                f"{name}{list(place)} is {got[place].item()}, the reference says {want[place].item()}; "
+                f"{len(wrong)} of {want.numel()} differ"
+            )
+    return ""

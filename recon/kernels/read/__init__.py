@@ -1,0 +1,1 @@
+"""Read-only bandwidth: no kernel reads faster."""

@@ -1,0 +1,61 @@
+"""How rows of logits are cut into slices, one program each, and the scratch memory in which slices meet."""
+
+import torch
+
+from .wire import Axes
+
+NOTHING = -(1 << 63)
+"""Packed value lower than every other: the initial state of a row, and what the kernels leave behind."""
+BLOCKS = ((1024, 2), (2048, 4))
+"""Elements read at once by one program, with its warps: sixteen to a lane."""
+NODE_LANES = (8, 64, 256)
+"""Lanes that walk a request's nodes; few sizes, so that few kernels are compiled."""
+_SLICE_MULTIPLE = 64  # elements; keeps slices on 128-byte lines for two-byte logits
+
+
+def scratch_of(batch: int, nodes: int, device: torch.device) -> dict[str, torch.Tensor]:
+    """Packed best of each row and slices arrived of each request, in the state that a launch expects and restores.
+
+    `target` and `unused` serve variants whose argmax is a launch of its own; they have no state to restore.
+    """
+    return {
+        "target": torch.empty((batch, nodes), dtype=torch.int64, device=device),
+        "unused": torch.full((), -1, dtype=torch.int64, device=device),
+        "best": torch.full((batch, nodes), NOTHING, dtype=torch.int64, device=device),
+        "arrived": torch.zeros(batch, dtype=torch.int32, device=device),
+    }
+
+
+def chunk_of(vocab: int, splits: int) -> int:
+    """Elements in one slice."""
+    return -(-vocab // splits // _SLICE_MULTIPLE) * _SLICE_MULTIPLE if splits > 1 else vocab
+
+
+def configs(axes: Axes, multiprocessors: int) -> tuple[Axes, ...]:
+    """Ways to cut rows into slices: about four, eight and sixteen programs on a multiprocessor."""
+    rows = int(axes["batch"]) * int(axes["nodes"])
+    chosen: list[Axes] = []
+    for block, warps in BLOCKS:
+        for each in (8, 16, 4):
+            splits = 1 << max(0, (each * multiprocessors // rows).bit_length() - 1)
+            splits = min(splits, 64, max(1, int(axes["vocab"]) // block))
+            config: Axes = {"splits": splits, "block": block, "warps": warps}
+            if config not in chosen:
+                chosen.append(config)
+    return tuple(chosen)
+
+
+def node_lanes(nodes: int) -> int:
+    """Lanes for so many nodes, a power of two."""
+    for lanes in NODE_LANES:
+        if nodes <= lanes:
+            return lanes
+    return 1 << (nodes - 1).bit_length()
+
+
+def scratch_left(scratch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Scratch as a launch must leave it, or a replay would go wrong."""
+    return {
+        "best": torch.full_like(scratch["best"], NOTHING),
+        "arrived": torch.zeros_like(scratch["arrived"]),
+    }

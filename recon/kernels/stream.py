@@ -1,0 +1,63 @@
+"""The one door to CUDA's graphs and events."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+
+
+class Graph(Protocol):
+    """Launches that were captured and can be replayed."""
+
+    def replay(self) -> None:
+        """Queue all of them."""
+        ...
+
+
+class Stream(Protocol):
+    """Where work is queued and timed."""
+
+    def capture(self, body: Callable[[], None]) -> Graph:
+        """Capture what the body queues, without running it."""
+        ...
+
+    def replay_us(self, graph: Graph) -> float:
+        """Time of one replay between two events, in microseconds."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until all that was queued is done."""
+        ...
+
+    def free(self) -> None:
+        """Give memory back that nothing uses."""
+        ...
+
+
+class Cuda:
+    """The current CUDA device."""
+
+    def capture(self, body: Callable[[], None]) -> Graph:
+        """Capture what the body queues, without running it."""
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            body()
+        captured: Graph = graph
+        return captured
+
+    def replay_us(self, graph: Graph) -> float:
+        """Time of one replay between two events, in microseconds."""
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        return 1000.0 * float(begin.elapsed_time(end))
+
+    def synchronize(self) -> None:
+        """Wait until all that was queued is done."""
+        torch.cuda.synchronize()
+
+    def free(self) -> None:
+        """Give memory back that nothing uses."""
+        torch.cuda.empty_cache()

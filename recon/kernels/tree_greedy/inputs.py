@@ -1,0 +1,22 @@
+"""Tensors for a case of greedy tree acceptance."""
+
+import torch
+
+from ..op import Work
+from ..slices import scratch_of
+from ..trees import draft
+from ..wire import Axes
+
+
+def work_of(axes: Axes, seed: int, device: torch.device) -> Work:
+    """Seeded logits and trees, outputs, and scratch in its initial state."""
+    batch, nodes = int(axes["batch"]), int(axes["nodes"])
+    return Work(
+        inputs=draft(axes, seed, device),
+        outputs={
+            "path": torch.empty((batch, nodes), dtype=torch.int32, device=device),
+            "emitted": torch.empty((batch, nodes), dtype=torch.int64, device=device),
+            "accepted": torch.empty(batch, dtype=torch.int32, device=device),
+        },
+        scratch=scratch_of(batch, nodes, device),
+    )

@@ -1,0 +1,24 @@
+"""Axes of the kernel, and what a case must move and compute. Standard library alone, so that a planner may read it."""
+
+from ..wire import Axes
+
+NAME = "tree_greedy"
+AXES = ("batch", "nodes", "vocab", "dtype", "accepted", "shape", "values", "layout")
+ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+
+
+def bytes_of(axes: Axes) -> int:
+    """Every logit, token (int64) and parent (int32) read once; path (int32), emitted (int64), accepted written once."""
+    batch, nodes, vocab = int(axes["batch"]), int(axes["nodes"]), int(axes["vocab"])
+    logits = batch * nodes * vocab * ELEMENT_BYTES[str(axes["dtype"])]
+    return logits + batch * nodes * (8 + 4) + batch * nodes * (4 + 8) + batch * 4
+
+
+def matrix_flops_of(_axes: Axes) -> int:
+    """None: a comparison for each logit is not work for matrix units."""
+    return 0
+
+
+def comparisons_of(axes: Axes) -> int:
+    """One for each logit, and at most one for each node."""
+    return int(axes["batch"]) * int(axes["nodes"]) * (int(axes["vocab"]) + 1)

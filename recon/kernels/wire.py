@@ -1,0 +1,314 @@
+"""What crosses the wire, both ways: a plan as one JSON document, results as JSON lines.
+
+JSON has no types, so units stand in the field names, and what arrives is checked field by field: the other end may be
+a stranger's machine.
+"""
+
+import json
+import types
+import typing
+from dataclasses import asdict, dataclass, fields, is_dataclass
+
+SCHEMA_VERSION = 1
+LINE_LIMIT_BYTES = 8 << 20
+"""Longest line that is read; a result holds a few hundred samples."""
+
+Axes = dict[str, int | float | str]
+"""Named axes of a probe case, e.g. {"batch": 1, "nodes": 64, "vocab": 151936, "dtype": "bf16"}."""
+
+
+class WireError(ValueError):
+    """A line or a plan is not what this version of the wire says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kernel, in one of its variants, on one probe case."""
+
+    id: int
+    probe: str
+    role: str
+    """`floor`, `baseline` or `subject`."""
+    kernel: str
+    variant: str
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A shape on which every variant of a kernel is compared with the reference before any clock."""
+
+    kernel: str
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do, in order."""
+
+    schema_version: int
+    mode: str
+    """`gpu`, `interpret` or `compile`."""
+    gpu: str
+    """UUID or index; empty for the first that is visible."""
+    allow_busy: bool
+    entries: tuple[Entry, ...]
+    checks: tuple[Check, ...]
+    archs: tuple[int, ...]
+    """Compute capabilities to compile for, times ten: 90, 100, 120."""
+    seed: int
+    samples: int
+    memory_limit_bytes: int
+    """Most device memory that tensors of one case may take."""
+    memory_fraction: float
+    """The same as a share of the memory that is free at the start; the smaller limit holds."""
+    deadline_s: float
+    """After so many seconds no further entry is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The GPU and the software, as the target says of itself."""
+
+    name: str
+    uuid: str
+    capability: tuple[int, int]
+    memory_bytes: int
+    free_bytes: int
+    l2_bytes: int
+    multiprocessors: int
+    driver: str
+    torch: str
+    triton: str
+    python: str
+    cuda: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Clocks and limits at one moment, as nvidia-smi prints them; what it did not give is empty."""
+
+    sm_clock_mhz: str = ""
+    memory_clock_mhz: str = ""
+    power_w: str = ""
+    power_limit_w: str = ""
+    temperature_c: str = ""
+    throttle_reasons: str = ""
+    ecc: str = ""
+    mig: str = ""
+    compute_mode: str = ""
+    persistence: str = ""
+    memory_used_mib: str = ""
+    utilization_percent: str = ""
+    other_processes: str = ""
+    """Compute processes other than ours, as `pid memory`, separated by `; `."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Outcome of the comparison with the reference."""
+
+    cases: int
+    mismatches: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Raw samples of one entry, with how they were taken."""
+
+    samples_us: tuple[float, ...]
+    """One for each graph replay: its time between two events, over the calls that it holds."""
+    calls: int
+    """Kernel calls in one graph."""
+    sets: int
+    """Input sets that the calls rotate over."""
+    rotated_bytes: int
+    """What those sets make the kernel read and write in all."""
+    cold: bool
+    """Whether `rotated_bytes` exceeds three times the L2 cache."""
+    warmup_replays: int
+    replay_overhead_us: float
+    """Time of a replayed graph of one empty launch beyond the launch itself; part of every sample, over `calls`."""
+    config: Axes
+    configs_tried: int
+    """Configurations compared on other data than the samples were taken on."""
+    note: str
+    """What else a reader must know, e.g. the accepted length of the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """First line of a run that may go on."""
+
+    schema_version: int
+    mode: str
+    device: Device
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """First and last line of a run that may not go on."""
+
+    why: str
+    """`no_torch`, `no_gpu`, `gpu_busy` or `bad_plan`."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An entry is being worked on."""
+
+    entry: int
+    stage: str
+    """`check`, `tune`, `measure` or `compile`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An entry is done."""
+
+    entry: int
+    agreement: Agreement | None
+    timing: Timing | None
+    before: State | None
+    after: State | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel was built for an architecture without being run."""
+
+    entry: int
+    build: str
+    """Names of the compile-time constants with their values, e.g. `BLOCK=1024 NODES=64 warps=2`."""
+    config: Axes
+    arch: str
+    target: str
+    """As the PTX names it, e.g. `sm_90a`."""
+    ptx: str
+    registers: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    shared_limit_bytes: int
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An entry, or a part of it, could not be done; the rest goes on."""
+
+    entry: int
+    stage: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Last line."""
+
+    interrupted: bool
+    seconds: float
+    device_seconds: float
+    """Time spent in checks and measurements, compilation left out."""
+
+
+Line = Hello | Refused | Started | Result | Compiled | Failed | Done
+_LINES: dict[str, type] = {kind.__name__.lower(): kind for kind in typing.get_args(Line)}
+
+
+def encode(line: Line) -> str:
+    """One JSON line, without the line break."""
+    return json.dumps({"kind": type(line).__name__.lower(), **asdict(line)}, allow_nan=False, separators=(",", ":"))
+
+
+def decode(text: str) -> Line:
+    """The record of one JSON line.
+
+    Raises:
+        WireError: the line is too long, not JSON, of an unknown kind, or a field has another type than the wire says.
+    """
+    data = _document(text)
+    kind = _LINES.get(str(data.pop("kind", "")))
+    if kind is None:
+        raise WireError(f"unknown kind of line: {text[:80]}")
+    line: Line = _build(kind, data, kind.__name__)
+    return line
+
+
+def encode_plan(plan: Plan) -> str:
+    """The plan as a JSON document."""
+    return json.dumps(asdict(plan), allow_nan=False)
+
+
+def decode_plan(text: str) -> Plan:
+    """The plan of a JSON document.
+
+    Raises:
+        WireError: it is not a plan of this schema version.
+    """
+    data = _document(text)
+    if data.get("schema_version") != SCHEMA_VERSION:
+        raise WireError(f"plan has schema version {data.get('schema_version')!r}, this payload reads {SCHEMA_VERSION}")
+    plan: Plan = _build(Plan, data, "Plan")
+    return plan
+
+
+def _document(text: str) -> dict[str, object]:
+    if len(text) > LINE_LIMIT_BYTES:
+        raise WireError(f"{len(text)} characters in one document, more than {LINE_LIMIT_BYTES}")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise WireError(f"not an object: {text[:80]}")
+    return data
+
+
+def _build(kind: typing.Any, data: object, where: str) -> typing.Any:
+    """A record of the type from plain JSON values; unknown keys are refused as missing ones are."""
+    if not isinstance(data, dict):
+        raise WireError(f"{where}: expected an object")
+    hints = typing.get_type_hints(kind)
+    if set(data) != {field.name for field in fields(kind)}:
+        raise WireError(f"{where}: fields {sorted(map(str, data))} are not those of {kind.__name__}")
+    return kind(**{name: _value(hints[name], value, f"{where}.{name}") for name, value in data.items()})
+
+
+def _value(hint: typing.Any, value: object, where: str) -> object:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise WireError(f"{where}: expected a list")
+        if arguments[-1] is not Ellipsis and len(value) != len(arguments):
+            raise WireError(f"{where}: expected {len(arguments)} items")
+        return tuple(_value(arguments[0], item, where) for item in value)
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise WireError(f"{where}: expected an object")
+        return {str(key): _value(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
+    if origin is types.UnionType:
+        return _one_of(arguments, value, where)
+    if is_dataclass(hint):
+        return _build(hint, value, where)
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is not hint:
+        raise WireError(f"{where}: expected {hint.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _one_of(options: tuple[typing.Any, ...], value: object, where: str) -> object:
+    if value is None and type(None) in options:
+        return None
+    for option in options:
+        if is_dataclass(option):
+            return _build(option, value, where)
+        if type(value) is option:
+            return value
+    raise WireError(f"{where}: {type(value).__name__} is none of the types allowed")

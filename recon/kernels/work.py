@@ -1,0 +1,240 @@
+"""A plan, carried out: on a GPU, in Triton's interpreter, or by the compiler. A failure is a line, not the end."""
+
+import importlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import torch
+
+from . import bench as benches
+from .check import check
+from .device import Smi, describe_cpu, describe_gpu, objections
+from .op import Op
+from .stream import Cuda
+from .wire import (
+    SCHEMA_VERSION,
+    Agreement,
+    Axes,
+    Done,
+    Entry,
+    Failed,
+    Hello,
+    Line,
+    Plan,
+    Refused,
+    Result,
+    Started,
+    State,
+)
+
+Write = Callable[[Line], None]
+TUNING_SEED, TIMING_SEED = 1_000_003, 2_000_003
+"""Added to the plan's seed, so that configurations are chosen on other data than they are timed on."""
+KERNELS = frozenset(("nop", "read", "copy", "gemm", "linear_greedy", "tree_greedy"))
+
+
+def op_of(kernel: str) -> Op:
+    """What the folder of a kernel exports.
+
+    Raises:
+        KeyError: there is no such kernel.
+    """
+    if kernel not in KERNELS:
+        raise KeyError(kernel)
+    op: Op = importlib.import_module(f".{kernel}.kernel", __package__).OP
+    return op
+
+
+def in_interpreter(plan: Plan, write: Write) -> int:
+    """Check every entry on the CPU, nothing timed; the exit code."""
+    begin = time.monotonic()
+    write(Hello(SCHEMA_VERSION, plan.mode, describe_cpu(), State()))
+    device = torch.device("cpu")
+    interrupted = False
+    try:
+        for entry in _until(plan, begin, write):
+            write(Started(entry.id, "check"))
+            try:
+                agreement = _agreement(plan, entry, device, 1)
+            except Exception as error:  # noqa: BLE001  a kernel may raise anything; the others go on
+                write(Failed(entry.id, "check", _words(error)))
+            else:
+                write(Result(entry.id, agreement, None, None, None))
+    except KeyboardInterrupt:
+        interrupted = True
+    write(Done(interrupted, time.monotonic() - begin, 0.0))
+    return 130 if interrupted else 0
+
+
+def in_compiler(plan: Plan, write: Write) -> int:
+    """Build every entry for every architecture; the exit code."""
+    from .compile_only import compile_all  # noqa: PLC0415  older versions of Triton lack what it needs
+
+    begin = time.monotonic()
+    write(Hello(SCHEMA_VERSION, plan.mode, describe_cpu(), State()))
+    interrupted = False
+    try:
+        for entry in _until(plan, begin, write):
+            write(Started(entry.id, "compile"))
+            for line in compile_all(entry, op_of(entry.kernel), plan.archs):
+                write(line)
+    except KeyboardInterrupt:
+        interrupted = True
+    write(Done(interrupted, time.monotonic() - begin, 0.0))
+    return 130 if interrupted else 0
+
+
+def on_gpu(plan: Plan, write: Write) -> int:
+    """Check and time every entry on one GPU; the exit code."""
+    begin = time.monotonic()
+    smi = Smi(plan.gpu or os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0")
+    reading = smi.read()
+    reasons = objections(reading) if reading else []
+    if smi.silent.startswith("nvidia-smi did not answer"):
+        reasons.append(smi.silent)
+    if reasons and reading and reading.state.utilization_percent not in {"", "0"}:
+        time.sleep(1.5)  # utilization is that of the last second: look again
+        reading = smi.read() or reading
+        reasons = objections(reading)
+    if reasons and not plan.allow_busy:
+        write(Refused("gpu_busy", "; ".join(reasons)))
+        return 1
+    if reading:
+        os.environ["CUDA_VISIBLE_DEVICES"] = reading.uuid
+    elif plan.gpu:
+        os.environ["CUDA_VISIBLE_DEVICES"] = plan.gpu
+    if not torch.cuda.is_available():
+        write(
+            Refused("no_gpu", f"torch {torch.__version__} sees no CUDA device" + (f"; {smi.silent}" * bool(smi.silent)))
+        )
+        return 1
+    device = describe_gpu(reading)
+    write(Hello(SCHEMA_VERSION, plan.mode, device, reading.state if reading else State()))
+    limit = int(min(plan.memory_limit_bytes, plan.memory_fraction * device.free_bytes))
+    bench = benches.Bench(
+        Cuda(), torch.device("cuda", 0), device.multiprocessors, device.l2_bytes, limit, plan.samples, smi
+    )
+    return _Session(plan, write, bench, begin).run()
+
+
+@dataclass(slots=True)
+class _Session:
+    """One plan on one GPU."""
+
+    plan: Plan
+    write: Write
+    bench: benches.Bench
+    begin: float
+    agreements: dict[tuple[str, str], Agreement] = field(default_factory=dict)
+
+    def run(self) -> int:
+        """Work through the groups of entries that share a kernel and a case; the exit code."""
+        interrupted = False
+        try:
+            benches.calibrate(self.bench, op_of("nop"))
+            entries = _until(self.plan, self.begin, self.write)
+            for _, group in groupby(entries, key=lambda entry: (entry.kernel, sorted(entry.axes.items()))):
+                self.group(list(group))
+        except KeyboardInterrupt:
+            interrupted = True
+        seconds = time.monotonic() - self.begin
+        self.write(Done(interrupted, seconds, seconds - self.bench.compile_s))
+        return 130 if interrupted else 0
+
+    def group(self, entries: list[Entry]) -> None:
+        """Check, tune and time the variants of one kernel on one case."""
+        op = op_of(entries[0].kernel)
+        chosen: dict[str, tuple[Axes, int]] = {}
+        sound: list[Entry] = []
+        for entry in entries:
+            config = self.config_for(op, entry)
+            if config:
+                chosen[entry.variant] = config
+                sound.append(entry)
+        self.bench.stream.free()
+        if sound:
+            self.measure(op, sound, chosen)
+        self.bench.stream.free()
+
+    def config_for(self, op: Op, entry: Entry) -> tuple[Axes, int] | None:
+        """The configuration to time a variant with, and how many were tried; None if it is not to be timed."""
+        try:
+            if not self.agrees(entry):
+                return None
+            self.write(Started(entry.id, "tune"))
+            variant = op.variants[entry.variant]
+            return benches.tune(self.bench, op, variant, entry.axes, self.plan.seed + TUNING_SEED)
+        except Exception as error:  # noqa: BLE001  a kernel may raise anything; the others go on
+            self.failed(entry, "tune", error)
+            return None
+
+    def agrees(self, entry: Entry) -> bool:
+        """Whether the variant agrees with its reference; one that does not is reported and not timed."""
+        key = (entry.kernel, entry.variant)
+        if key not in self.agreements:
+            self.write(Started(entry.id, "check"))
+            self.agreements[key] = _agreement(self.plan, entry, self.bench.device, self.bench.multiprocessors)
+        agreement = self.agreements[key]
+        if agreement.mismatches:
+            self.write(Result(entry.id, agreement, None, None, None))
+        return not agreement.mismatches
+
+    def measure(self, op: Op, entries: list[Entry], chosen: dict[str, tuple[Axes, int]]) -> None:
+        """Time the variants together, and report each."""
+        for entry in entries:
+            self.write(Started(entry.id, "measure"))
+        try:
+            measured = benches.measure(self.bench, op, chosen, entries[0].axes, self.plan.seed + TIMING_SEED)
+        except Exception as error:  # noqa: BLE001  likewise
+            for entry in entries:
+                self.failed(entry, "measure", error)
+            return
+        for entry in entries:
+            name = entry.variant
+            agreement, wrong = self.agreements[entry.kernel, name], measured.wrong[name]
+            cases = agreement.cases + measured.compared
+            detail = f"after the clock: {wrong}" if wrong else agreement.detail
+            self.write(
+                Result(
+                    entry.id,
+                    Agreement(cases, int(bool(wrong)), detail) if op.compare else None,
+                    None if wrong else measured.timings[name],
+                    measured.before,
+                    measured.after,
+                )
+            )
+
+    def failed(self, entry: Entry, stage: str, error: Exception) -> None:
+        """Report a failure.
+
+        Raises:
+            KeyboardInterrupt: the device does not work any more, so that going on would only repeat the failure.
+        """
+        self.write(Failed(entry.id, stage, _words(error)))
+        try:
+            self.bench.stream.synchronize()
+        except Exception as broken:
+            self.write(Failed(entry.id, stage, f"the device is lost to this process: {_words(broken)}"))
+            raise KeyboardInterrupt from broken
+
+
+def _agreement(plan: Plan, entry: Entry, device: torch.device, multiprocessors: int) -> Agreement:
+    op = op_of(entry.kernel)
+    cases = tuple(each.axes for each in plan.checks if each.kernel == entry.kernel)
+    return check(op, op.variants[entry.variant], cases, seed=plan.seed, device=device, multiprocessors=multiprocessors)
+
+
+def _until(plan: Plan, begin: float, write: Write) -> Iterator[Entry]:
+    """Entries, until the deadline; those left over are said to have been left out."""
+    for entry in plan.entries:
+        if time.monotonic() - begin > plan.deadline_s:
+            write(Failed(entry.id, "plan", f"left out: {plan.deadline_s:.0f} s were over"))
+        else:
+            yield entry
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:2000]
