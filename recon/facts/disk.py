@@ -16,7 +16,7 @@ from recon.facts.sites import LINKS, RECORD_BYTES, REDIRECT_BYTES, TEXT_BYTES, D
 from recon.facts.texts import VERSION_FILES, VERSION_LINE, redact, version_in
 
 DIST = re.compile(rf"({'|'.join(DISTRIBUTIONS)})(_v?[0-9].*)?_(dist|egg)_info")
-LINKING = ("*.pth", "*.egg-link", "__editable__*_finder.py", "_editable_impl_*.py", "_*_editable.py")
+LINKING = ("*.pth", "*.egg-link", "__editable__*_finder.py", "_editable_*.py", "_*_editable.py")
 TOP = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)/.*\.py,")
 TOPS = 50
 

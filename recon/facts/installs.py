@@ -84,7 +84,7 @@ def _in_folder(site: Site, folder: str, link: Link) -> Iterator[Pointer]:
 
 
 def _redirected(link: Link) -> Iterator[Pointer]:
-    rank = FIRST if link.file.endswith("_editable.py") else LAST
+    rank = FIRST if link.file.endswith("_editable.py") or link.file.startswith("_editable_skbc_") else LAST
     for name, path in redirects_in(link.text).items():
         if name in PACKAGES:
             yield Pointer(normpath(path), link.file, rank)

@@ -151,7 +151,7 @@ site() {
     base ~ /^(@DISTRIBUTIONS@)(_v?[0-9].*)?_(dist|egg)_info$/' | while IFS= read -r found; do dist "$found"; done
   for name in @PACKAGES@; do package "$1/$name"; done
   count=0
-  for link in "$1"/*.pth "$1"/*.egg-link "$1"/__editable__*_finder.py "$1"/_editable_impl_*.py "$1"/_*_editable.py; do
+  for link in "$1"/*.pth "$1"/*.egg-link "$1"/__editable__*_finder.py "$1"/_editable_*.py "$1"/_*_editable.py; do
     plain "$link" || continue
     odd "$link" && continue
     count=$((count + 1)); [ "$count" -gt @LINKS@ ] && break

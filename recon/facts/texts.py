@@ -14,7 +14,7 @@ VERSION_LINE = re.compile(r"(__version__|version|VERSION)\b.*=")
 VERSION_FILES = ("_version.py", "version.py", "_build_meta.py", "__init__.py")
 """Where packages say their version, the surest place first."""
 
-REDIRECTS = re.compile(r"\b(__editable___\w+_finder|_editable_impl_\w+|_\w+_editable)\b")
+REDIRECTS = re.compile(r"\b(__editable___\w+_finder|_editable_(?:impl|skbc)_\w+|_\w+_editable)\b")
 """Modules by which build backends redirect imports: of setuptools, of hatch, of scikit-build-core."""
 
 

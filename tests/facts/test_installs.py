@@ -87,6 +87,11 @@ def first_redirect_above_a_wheel(env: Venv, src: Path) -> None:
     redirect_first(env.site, "vllm", make_package(src, "vllm"))
 
 
+def first_redirect_of_newer_name(env: Venv, src: Path) -> None:
+    make_package(env.site, "vllm")
+    redirect_first(env.site, "vllm", make_package(src, "vllm"), "_editable_skbc_vllm")
+
+
 def path_above_a_folder_without_init(env: Venv, src: Path) -> None:
     make_package(env.site, "vllm", regular=False)
     make_package(src, "vllm")
@@ -122,6 +127,7 @@ LAYOUTS = [
     late_redirect_below_a_wheel,
     late_redirect_below_a_folder_without_init,
     first_redirect_above_a_wheel,
+    first_redirect_of_newer_name,
     path_above_a_folder_without_init,
     relative_path,
     path_that_is_gone,

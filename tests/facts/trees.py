@@ -117,7 +117,8 @@ def redirect_late(site: Path, name: str, folder: Path) -> None:
     (site / f"__editable__.{name}-1.0.pth").write_text(f"import {module}; {module}.install()\n")
 
 
-def redirect_first(site: Path, name: str, folder: Path) -> None:
-    """Link a package as scikit-build-core does."""
-    (site / f"_{name}_editable.py").write_text(REDIRECT.format(files={name: str(folder / "__init__.py")}))
-    (site / f"_{name}_editable.pth").write_text(f"import _{name}_editable\n")
+def redirect_first(site: Path, name: str, folder: Path, module: str = "") -> None:
+    """Link a package as scikit-build-core does; newer versions of it name the module otherwise."""
+    module = module or f"_{name}_editable"
+    (site / f"{module}.py").write_text(REDIRECT.format(files={name: str(folder / "__init__.py")}))
+    (site / f"{module}.pth").write_text(f"import {module}\n")
