@@ -8,13 +8,20 @@ file everywhere. `requires-python` is not asked: the wheel is read, never run.
 
 import difflib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 from packaging.version import Version
 
 from recon.errors import NotFound, Usage
@@ -111,6 +118,15 @@ def choose(wanted: Wanted, files: Iterable[IndexFile]) -> tuple[Version, IndexFi
     return best.version, best.file
 
 
+def _versions(files: Iterable[IndexFile]) -> Iterator[Version]:
+    """Versions of all files, wheels and source archives alike."""
+    for file in files:
+        with suppress(InvalidWheelFilename, InvalidSdistFilename):
+            yield (
+                parse_wheel_filename(file.name)[1] if file.name.endswith(".whl") else parse_sdist_filename(file.name)[1]
+            )
+
+
 def _candidates(files: Iterable[IndexFile]) -> Iterator[_Candidate]:
     """The wheels among the files that can be installed where the rule says."""
     order = _order()
@@ -167,4 +183,4 @@ def _versions_like(wanted: Wanted, candidates: list[_Candidate]) -> str:
     except (IndexError, ValueError):
         place = len(versions)
     first = max(0, min(place - _NEAR // 2, len(versions) - _NEAR))
-    return f"there is {', '.join(str(version) for version in versions[first : first + _NEAR])}"
+    return f"there are wheels of {', '.join(str(version) for version in versions[first : first + _NEAR])}"

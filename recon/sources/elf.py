@@ -29,6 +29,8 @@ MAX_TABLE_BYTES = 64 << 20
 MAX_HEADERS = 100_000
 MAX_DYNAMIC_BYTES = 1 << 20
 MAX_SCHEMA_BYTES = 8192
+MAX_ARROWS = 50_000
+"""Strings with an arrow in them; the largest library known has a few thousand."""
 
 _SECTIONS = struct.Struct("<IIQQQQIIQQ")
 _SEGMENTS = struct.Struct("<IIQQQQQQ")
@@ -323,8 +325,11 @@ def _schemas(data: bytes) -> Iterator[str]:
     >>> list(_schemas(b"no\0verify(Tensor! a, int k) -> ()\0f(x)\0"))
     ['verify(Tensor! a, int k) -> ()']
     """
-    at = 0
+    at = seen = 0
     while arrow := _ARROW.search(data, at):
+        seen += 1
+        if seen > MAX_ARROWS:
+            raise _Malformed("it holds more text that looks like operators than recon reads")
         start = data.rfind(b"\0", max(0, arrow.start() - MAX_SCHEMA_BYTES), arrow.start()) + 1
         end = data.find(b"\0", arrow.end(), arrow.end() + MAX_SCHEMA_BYTES)
         at = end if end >= 0 else arrow.end() + MAX_SCHEMA_BYTES

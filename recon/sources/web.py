@@ -173,7 +173,12 @@ class Client:
         if login:
             request.add_unredirected_header("Authorization", login)  # so no other host ever sees it
         self.requests += 1
-        with self._opener(address).open(request, timeout=self._indexes.timeout_s) as answer:
+        try:
+            answer = self._opener(address).open(request, timeout=self._indexes.timeout_s)
+        except HTTPError as error:
+            error.close()
+            raise
+        with answer:
             yield answer
 
     def _pieces(self, answer: _Answer, url: str, limit: int) -> Iterator[bytes]:
