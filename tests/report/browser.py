@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 FLAGS = (
     "--headless",
@@ -35,7 +35,7 @@ class Browser:
         self._session = ""
         self._unread = b""
 
-    def __enter__(self) -> "Browser":
+    def __enter__(self) -> Self:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         assert program is not None
         self._profile = tempfile.mkdtemp(prefix="recon-chromium-")

@@ -1,0 +1,137 @@
+"""The page in a real browser: quiet, offline, and it does what its buttons say."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recon.report import html
+from recon.report.view import View
+from tests.report.browser import Browser
+from tests.report.views import both_view, hostile_view
+
+pytestmark = pytest.mark.system("chromium|google-chrome", "bash")
+
+LINK = "v-vllm-0.20.1-3f2a91--attn.tree.verify"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    views: dict[str, View] = {"both": both_view(), "hostile": hostile_view()}
+    for name, view in views.items():
+        (folder / f"{name}.html").write_text(html.render(view), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in views}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["both", "hostile"])
+def test_the_page_is_quiet_asks_for_nothing_and_fits(
+    browser: Browser, pages: dict[str, Path], name: str, width: int, dark: bool
+) -> None:
+    browser.open(pages[name], width=width, dark=dark)
+
+    assert "yes" == browser.evaluate("document.documentElement.dataset.ready")
+    assert [] == browser.messages()
+    assert [pages[name].as_uri()] == browser.requests()
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_policy_stops_a_script_that_got_in(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    """And the stop is among the messages that the other test looks for."""
+    broken = tmp_path / "broken.html"
+    page = pages["both"].read_text(encoding="utf-8")
+    broken.write_text(
+        page.replace("</main>", "</main><script>window.in = 1</script><img src='x.png'>"), encoding="utf-8"
+    )
+    browser.open(broken)
+    browser.evaluate("1")
+
+    assert None is browser.evaluate("window['in'] || null")
+    assert any("Content Security Policy" in message for message in browser.messages())
+
+
+def test_a_deep_link_opens_its_answer(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["both"], fragment=f"#{LINK}")
+
+    assert [LINK] == browser.evaluate("[...document.querySelectorAll('details[open]')].map((row) => row.id)")
+
+
+def test_a_cell_of_the_matrix_opens_its_answer_even_when_filtered_away(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    browser.open(pages["both"])
+    browser.evaluate("q = document.querySelector('#q'); q.value = 'zzz'; q.dispatchEvent(new Event('input')); 0")
+    before = browser.evaluate("document.querySelector('#shown').textContent")
+    browser.evaluate(f"document.querySelector('#matrix a[href=\"#{LINK}\"]').click()")
+    for _ in range(100):
+        if browser.evaluate(f"document.getElementById('{LINK}').open"):
+            break
+
+    assert "0 of 17 answers" == before
+    assert browser.evaluate(f"document.getElementById('{LINK}').checkVisibility()")
+
+
+def test_the_filters_narrow_the_answers(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["both"])
+    browser.evaluate(
+        "s = document.querySelector('#by-standing'); s.value = 'no'; s.dispatchEvent(new Event('input')); 0"
+    )
+    by_standing = browser.evaluate("document.querySelector('#shown').textContent")
+    browser.evaluate("q = document.querySelector('#q'); q.value = 'KV OF'; q.dispatchEvent(new Event('input')); 0")
+
+    assert "4 of 17 answers" == by_standing
+    assert "1 of 17 answers" == browser.evaluate("document.querySelector('#shown').textContent")
+
+
+def test_the_theme_button_turns_dark_into_light_and_back(browser: Browser, pages: dict[str, Path]) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    browser.open(pages["both"], dark=True)
+    dark = browser.evaluate(background)
+    browser.evaluate("document.querySelector('#theme').click()")
+    light = browser.evaluate(background)
+    browser.evaluate("document.querySelector('#theme').click()")
+
+    assert ("rgb(15, 19, 24)", "rgb(255, 255, 255)") == (dark, light)
+    assert dark == browser.evaluate(background)
+    browser.evaluate("localStorage.clear()")
+
+
+CONTRAST = """
+(() => {
+  const channel = (v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const behind = (node) => {
+    for (; node; node = node.parentElement) {
+      const color = parse(getComputedStyle(node).backgroundColor);
+      if (color.length < 4 || color[3] > 0) return color;
+    }
+    return [255, 255, 255];
+  };
+  document.querySelectorAll("details").forEach((row) => { row.open = true; });
+  const low = [];
+  for (const node of document.querySelectorAll("main *, header *, nav *")) {
+    if (![...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim())) continue;
+    const [one, other] = [light(parse(getComputedStyle(node).color)), light(behind(node))].sort((a, b) => b - a);
+    const ratio = (one + 0.05) / (other + 0.05);
+    if (ratio < 4.5) low.push(`${node.tagName}.${node.className} ${ratio.toFixed(2)}`);
+  }
+  return low;
+})()
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_has_enough_contrast(browser: Browser, pages: dict[str, Path], dark: bool) -> None:
+    """WCAG AA: 4.5 to 1."""
+    browser.open(pages["both"], dark=dark)
+
+    assert [] == browser.evaluate(CONTRAST)

@@ -1,0 +1,164 @@
+"""One view: every format shows the same answers, and a scan and a probe join as they should."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from recon.errors import NotFound
+from recon.estimates.decision import decide
+from recon.records.host import Host
+from recon.records.verdict import Standing
+from recon.report import html, json_v1, terminal, tsv
+from recon.report.format import format_named, formats
+from recon.report.join import joined
+from recon.report.view import View
+from recon.report.words import STANDINGS
+from tests.report.hand import DEVICE, H200, HOST, measurement, probe, scan
+from tests.report.views import both_view, scan_view, view_of
+
+
+def expected_counts() -> dict[Standing, int]:
+    made = dict.fromkeys(Standing, 0)
+    for install in scan().installs:
+        for verdict in install.verdicts:
+            made[verdict.standing] += 1
+    return made
+
+
+def test_every_format_shows_the_same_counts() -> None:
+    view = scan_view()
+    counts = expected_counts()
+    rows = [row.split("\t") for row in tsv.render(view).splitlines()]
+    page = html.render(view)
+    encoded = json.loads(json_v1.render(view))
+    in_json = [verdict["standing"] for install in encoded["installs"] for verdict in install["verdicts"]]
+    for standing, word in STANDINGS.items():
+        said = f"{counts[standing]} {word.text}"
+
+        assert counts[standing] == sum(row[0] == "verdict" and row[4].split(",")[0] == word.text for row in rows)
+        assert counts[standing] == in_json.count(standing.value)
+        assert counts[standing] == len(re.findall(f'<details class="f" [^>]*data-standing="{word.style}"', page))
+        assert said in view.counts
+    assert f"In all: {view.counts}." in terminal.screen(view)
+    assert f'<p class="counts">{view.counts}</p>' in page
+
+
+def test_json_is_the_run_file() -> None:
+    assert json.loads(json_v1.render(scan_view()))["installs"][1]["id"] == "vllm-0.20.1-3f2a91"
+
+
+def test_engines_stand_before_the_packages_that_they_call() -> None:
+    assert ["vllm 0.20.1", "sglang 0.5.23", "flashinfer 0.7.2"] == [column.label for column in scan_view().columns]
+
+
+def test_rows_follow_the_order_of_the_headings() -> None:
+    assert [
+        "accept.linear.greedy",
+        "accept.tree.greedy",
+        "tree.build.dynamic",
+        "attn.tree.verify",
+        "pos.tree",
+        "kv.path_compact",
+        "state.tree",
+        "drafter.dflash",
+    ] == [row.capability for row in scan_view().rows]
+
+
+def test_an_excerpt_stands_with_its_place_and_marks_the_line() -> None:
+    finding = next(each for each in scan_view().findings if each.capability == "accept.linear.greedy")
+    (place,) = finding.places
+
+    assert [638, 639, 640, 641, 642] == [line.number for line in place.excerpt]
+    assert [640] == [line.number for line in place.excerpt if line.marked]
+
+
+def test_no_excerpt_is_longer_than_six_lines() -> None:
+    run = scan()
+    long = replace(run.installs[1].excerpts[0], text="x\n" * 50)
+    made = view_of(replace(run, installs=(replace(run.installs[1], excerpts=(long,)),)))
+
+    assert 6 == max(len(place.excerpt) for finding in made.findings for place in finding.places)
+
+
+def headings(view: View) -> list[tuple[str, bool]]:
+    return [(group.heading, group.apart) for group in view.timings]
+
+
+def test_a_probe_of_the_same_machine_enters_the_decision() -> None:
+    view = both_view()
+
+    assert ("NVIDIA H200", False) == headings(view)[0]
+    assert any("tree_verify against linear_verify: 1.21x" in line for line in view.decisions[0].because)
+
+
+def test_a_probe_of_another_model_is_shown_apart_and_decides_nothing() -> None:
+    """Although its host is joined to the run, and so its GPU is among those known."""
+    b200 = replace(H200, name="NVIDIA B200", uuid="GPU-b200")
+    other = Host("other", "gpu12", "", (b200,), ())
+    run = joined(scan(), probe(replace(DEVICE, name=b200.name, uuid=b200.uuid), other), decide)
+    view = view_of(run)
+
+    assert ("NVIDIA B200: another GPU model than this host's", True) == headings(view)[0]
+    assert () == run.estimates[0].ratios
+    assert all("1.21x" not in line for decision in view.decisions for line in decision.because)
+
+
+def test_the_view_and_the_decision_agree_on_which_gpu_counts() -> None:
+    for name in (H200.name, "NVIDIA B200", ""):
+        run = joined(scan(), probe(replace(DEVICE, name=name)), decide)
+        apart = [group.apart for group in view_of(run).timings if group.timings and group.timings[0].median]
+
+        assert [not run.estimates[0].ratios] == apart
+
+
+def test_joining_tells_the_scan_which_gpus_its_machine_has() -> None:
+    run = joined(replace(scan(), hosts=(replace(HOST, gpus=()),)), probe(), decide)
+
+    assert (H200,) == run.hosts[0].gpus
+    assert 1 == len(run.hosts)
+
+
+def test_a_kernel_that_disagrees_shows_no_speed() -> None:
+    timing = next(each for each in both_view().timings[0].timings if each.kernel == "tree_verify_lazy")
+
+    assert timing.disagrees
+    assert ("", "", "", "") == (timing.median, timing.interval, timing.over_floor, timing.over_baseline)
+
+
+def test_axes_that_all_cases_share_are_said_once() -> None:
+    run = replace(
+        probe(),
+        measurements=tuple(
+            measurement("k", "subject", 5.0, case={"batch": batch, "dtype": "bf16"}) for batch in (1, 64)
+        ),
+    )
+    (group,) = view_of(run, "probe").timings
+
+    assert ["batch 1", "batch 64"] == [each.case for each in group.timings]
+    assert group.note.endswith("Every case: dtype bf16.")
+
+
+@pytest.mark.parametrize(
+    ("change", "lead"),
+    [
+        ({"installs": (), "estimates": ()}, "No engine was found on localhost."),
+        ({"estimates": ()}, "Only kernel packages were scanned; they answer through the engine that calls them."),
+    ],
+)
+def test_a_run_without_estimates_says_why(change: dict[str, object], lead: str) -> None:
+    made = replace(scan(), installs=scan().installs[:1])
+
+    assert lead == view_of(replace(made, **change)).lead  # type: ignore[arg-type]  # fields by name
+
+
+def test_the_formats_are_those_that_help_texts_name() -> None:
+    assert {"html", "json", "text", "tsv"} == set(formats())
+
+
+def test_a_misspelt_format_is_answered_with_the_nearest() -> None:
+    with pytest.raises(NotFound) as caught:
+        format_named("htlm")
+
+    assert "Did you mean html?" == caught.value.hint
