@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recon.facts.names import DISTRIBUTIONS, PACKAGES
 from recon.facts.sites import LINKS, RECORD_BYTES, REDIRECT_BYTES, TEXT_BYTES, Dist, Link, Package, Site
-from recon.facts.texts import VERSION_FILES, VERSION_LINE, redact, version_in
+from recon.facts.texts import VERSION_FILES, VERSION_LINE, cleaned, is_plain, redact, version_in
 
 DIST = re.compile(rf"({'|'.join(DISTRIBUTIONS)})(_v?[0-9].*)?_(dist|egg)_info")
 LINKING = ("*.pth", "*.egg-link", "__editable__*_finder.py", "_editable_*.py", "_*_editable.py")
@@ -35,11 +35,6 @@ def text_of(path: Path, cap_bytes: int = TEXT_BYTES) -> str:
             return file.read(cap_bytes).decode("utf-8", "replace")
         except OSError:
             return ""
-
-
-def is_plain(name: str) -> bool:
-    """Whether a file name can stand in records and reports: it is UTF-8 and holds no control characters."""
-    return not re.search("[\x00-\x1f\x7f\udc80-\udcff]", name)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -89,7 +84,7 @@ def dist_on_disk(folder: Path) -> Dist:
     fields: dict[str, str] = {}
     for line in header.partition("\n\n")[0].splitlines():
         key, _, value = line.partition(":")
-        fields.setdefault(key, value.strip())
+        fields.setdefault(key, cleaned(value))
     listed = text_of(folder / "top_level.txt", 4096).split("\n")
     listed += [found[1] for found in map(TOP.match, text_of(folder / "RECORD", RECORD_BYTES).split("\n")) if found]
     tops = [name for name in sorted(set(listed))[:TOPS] if name and (folder.parent / name).is_dir()]
@@ -97,7 +92,7 @@ def dist_on_disk(folder: Path) -> Dist:
         str(folder),
         fields.get("Name", ""),
         fields.get("Version", ""),
-        text_of(folder / "INSTALLER", 4096).partition("\n")[0].strip(),
+        cleaned(text_of(folder / "INSTALLER", 4096).partition("\n")[0]),
         _without_credentials(text_of(folder / "direct_url.json", 8192)),
         tuple(tops),
     )

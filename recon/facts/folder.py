@@ -216,7 +216,7 @@ def _other(folder: Path) -> Iterator[Found]:
     level = next((packages for packages in _package_levels(folder) if packages), [])
     for base in dict.fromkeys(package.parent for package in level):
         packages = [package for package in level if package.parent == base]
-        project = _project_of(packages[0])
+        project = _project_of(packages[0]) or (project_in(folder) if is_project(folder) else None)
         wanted = normalise(project.name if project and project.name else base.name)
         packages.sort(key=lambda package: (normalise(package.name) != wanted, package.name))
         root, paths = _with_native(base, packages, project)

@@ -12,7 +12,7 @@ from posixpath import dirname, isabs, join, normpath
 from recon.facts.gather import gather
 from recon.facts.names import PACKAGES, engine_of_package, known_by_distribution, normalise
 from recon.facts.sites import Dist, Link, Package, Site, Sites, packages, sites
-from recon.facts.texts import REDIRECTS, direct_url_in, pth_lines, redirects_in, runs_code
+from recon.facts.texts import REDIRECTS, direct_url_in, is_plain, pth_lines, redirects_in, runs_code
 from recon.ports import Shell
 from recon.records.host import PythonEnv
 from recon.records.install import Found, Provenance
@@ -76,7 +76,7 @@ def pointers(site: Site) -> Iterator[Pointer]:
 
 def _in_folder(site: Site, folder: str, link: Link) -> Iterator[Pointer]:
     """The packages that a path in a link could hold; a relative one starts at the site folder."""
-    if not folder or "\0" in folder or "\t" in folder:
+    if not folder or not is_plain(folder):
         return
     base = normpath(folder if isabs(folder) else join(site.folder, folder))
     for package in PACKAGES:
@@ -86,7 +86,7 @@ def _in_folder(site: Site, folder: str, link: Link) -> Iterator[Pointer]:
 def _redirected(link: Link) -> Iterator[Pointer]:
     rank = FIRST if link.file.endswith("_editable.py") or link.file.startswith("_editable_skbc_") else LAST
     for name, path in redirects_in(link.text).items():
-        if name in PACKAGES:
+        if name in PACKAGES and is_plain(path):
             yield Pointer(normpath(path), link.file, rank)
 
 
@@ -94,7 +94,7 @@ def _installed_from(dist: Dist) -> Iterator[Pointer]:
     """Where the package of an editable distribution may lie, in case that its link is of a kind unknown here."""
     url = direct_url_in(dist.direct_url)
     known = known_by_distribution(dist.name)
-    if url is not None and known is not None and url.editable and isabs(url.folder):
+    if url is not None and known is not None and url.editable and isabs(url.folder) and is_plain(url.folder):
         for layout in LAYOUTS:
             yield Pointer(normpath(join(url.folder, layout, known.package)), "direct_url.json", LAST)
 

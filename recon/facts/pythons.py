@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recon.facts.fact import BOUNDED, Fact, FactUnreadable, quote
+from recon.facts.texts import is_plain
 from recon.ports import Reply
 from recon.records.host import PythonEnv
 from recon.records.unknown import Unknown
@@ -94,8 +95,6 @@ done
 
 VERSION = re.compile(r"python(\d+\.\d+)")
 DENIED = re.compile(r"^find: '?(?P<path>/.*?)'?: Permission denied$", re.MULTILINE)
-UNDECODABLE = re.compile("[\\udc80-\\udcff]")
-"""Bytes that are no UTF-8, as a Shell hands them on: records and their JSON cannot hold them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,7 @@ def _version_in(site: str) -> str:
 
 
 def _is_odd(fields: list[str]) -> bool:
-    return any(UNDECODABLE.search(text) for text in fields)
+    return not all(map(is_plain, fields))
 
 
 def _order(version: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from recon.facts.fact import Fact, FactUnreadable, quote
 from recon.facts.names import DISTRIBUTIONS, PACKAGES
-from recon.facts.texts import VERSION_FILES, version_in
+from recon.facts.texts import VERSION_FILES, cleaned, is_plain, version_in
 from recon.ports import Reply
 
 TEXT_BYTES = 1 << 16
@@ -202,7 +202,7 @@ class _Block:
         return tuple(value for name, value in self.lines if name == key)
 
     def first(self, key: str) -> str:
-        return next((value.strip() for name, value in self.lines if name == key), "")
+        return next((cleaned(value) for name, value in self.lines if name == key), "")
 
 
 def parse_sites(reply: Reply) -> Sites:
@@ -260,7 +260,7 @@ def _blocks(reply: Reply, what: str) -> list[_Block]:
             blocks[-1].lines.append((fields[0], fields[1]))
         elif line:
             raise FactUnreadable(f"{what} answered: {line[:80]}")
-    return blocks
+    return [block for block in blocks if all(map(is_plain, block.head))]
 
 
 def _site(content: list[_Block]) -> Site:
@@ -286,7 +286,7 @@ def _dist(block: _Block) -> Dist:
         block.first("name"),
         block.first("is"),
         block.first("installer"),
-        block.first("url"),
+        next(iter(block.all("url")), ""),
         block.all("top"),
     )
 

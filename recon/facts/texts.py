@@ -14,6 +14,10 @@ VERSION_LINE = re.compile(r"(__version__|version|VERSION)\b.*=")
 VERSION_FILES = ("_version.py", "version.py", "_build_meta.py", "__init__.py")
 """Where packages say their version, the surest place first."""
 
+UNREPORTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+"""Control characters, and bytes that are no UTF-8 as a Shell hands them on: terminals and JSON cannot take them."""
+VALUE_CHARACTERS = 200
+
 REDIRECTS = re.compile(r"\b(__editable___\w+_finder|_editable_(?:impl|skbc)_\w+|_\w+_editable)\b")
 """Modules by which build backends redirect imports: of setuptools, of hatch, of scikit-build-core."""
 
@@ -87,6 +91,16 @@ def version_in(lines: Sequence[str]) -> str:
 def is_version(text: str) -> bool:
     """Whether a text looks like a version: short, and made of what versions are made of."""
     return re.fullmatch(r"v?\d[\w.+!-]{0,80}", text) is not None
+
+
+def is_plain(name: str) -> bool:
+    """Whether a file name can stand in records and reports: it is UTF-8 and holds no control characters."""
+    return not UNREPORTABLE.search(name)
+
+
+def cleaned(value: str) -> str:
+    """A short value of a stranger's file, fit for records and reports."""
+    return UNREPORTABLE.sub("\ufffd", value.strip())[:VALUE_CHARACTERS]
 
 
 def pth_lines(text: str) -> Iterator[str]:

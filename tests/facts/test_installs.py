@@ -301,6 +301,21 @@ def test_nothing_is_run_and_nothing_is_written(env: Venv, tmp_path: Path) -> Non
     assert before == sorted(tmp_path.rglob("*"))
 
 
+def test_names_and_values_that_no_report_can_hold_are_left_out_or_mended(env: Venv, tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 would break the JSON of a run, control characters a terminal."""
+    odd = os.fsencode(tmp_path) + b"/\xff"
+    make_package(Path(os.fsdecode(odd)), "sglang")
+    (env.site / "odd.pth").write_bytes(odd + b"\n")
+    (make_package(env.site, "vllm") / "_version.py").write_bytes(b"__version__ = '1.\x1b[31m'\n")
+    info = make_dist(env.site, "vllm", "1.0")
+    (info / "INSTALLER").write_bytes(b"pip\x1b[2J\xff\n")
+    (found,) = found_in(env)
+    (direct,) = site_on_disk(env.site).dists
+
+    assert ("1.0", "pip\ufffd[2J\ufffd") == (found.version, found.provenance.installer)
+    assert direct.installer == found.provenance.installer
+
+
 def test_pipes_and_devices_are_not_opened(env: Venv) -> None:
     """A reader would wait for ever."""
     make_package(env.site, "vllm")
