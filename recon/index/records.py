@@ -1,7 +1,12 @@
-"""What the index knows of one file: plain records, free of paths, so that equal bytes are indexed once."""
+"""What the index knows of one file: plain records, free of paths, so that equal bytes are indexed once.
 
-from dataclasses import dataclass
+A large tree has more than a million of them, so they are msgspec Structs: made 20 times, and read back from the cache
+twice as fast as frozen dataclasses.
+"""
+
 from enum import Enum, IntFlag
+
+from msgspec import Struct
 
 
 class ScopeKind(Enum):
@@ -67,19 +72,21 @@ class Feature(IntFlag):
     """A true division of two things that are not constants."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Struct, frozen=True, array_like=True, gc=False):
     """One parameter of a function."""
 
     name: str
+    """With its stars: `x`, `*args`, `**kwargs`."""
     annotation: str
-    """Dotted text of the annotation, '' if none or not a name; string annotations unquoted, Optional[X] and X | None as X."""
+    """Dotted text of the annotation, '' if none or not one name; without quotes, Optional[X] and X | None as X.
+
+    Of CUDA and C++ the type without qualifiers and template arguments.
+    """
     default: str
     """Source text of the default: '' if none, at most 60 characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True, array_like=True, gc=False):
     """A module, class or function of one file. Scope 0 is the module."""
 
     id: int
@@ -103,8 +110,7 @@ class Scope:
     """Dotted annotation of the result, '' if none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True, array_like=True, gc=False):
     """A call site."""
 
     scope: int
@@ -114,13 +120,13 @@ class Call:
     line: int
     positional: int
     keywords: tuple[str, ...]
+    """Names of the keyword arguments, `**` for one that is unpacked."""
     args: tuple[str, ...]
     """Dotted text of each positional, then of each keyword argument; '' where it is not a name, constants as source
     (at most 40 characters), so that a constant None is visible."""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True, array_like=True, gc=False):
     """One imported name."""
 
     scope: int
@@ -133,8 +139,7 @@ class Import:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Struct, frozen=True, array_like=True, gc=False):
     """An assignment that can give a name a type or an alias."""
 
     scope: int
@@ -147,8 +152,7 @@ class Bind:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True, array_like=True, gc=False):
     """A string constant that could name something: dotted, or a short word used as key, choice or comparison."""
 
     scope: int
@@ -158,8 +162,7 @@ class Text:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True, array_like=True, gc=False):
     """All records of one blob."""
 
     parsed: Parsed

@@ -1,0 +1,383 @@
+"""The first pass over a file: bytes to records, through the parser of the standard library and one walk.
+
+The walk keeps its own stacks, so that no depth of nesting ends it, and visits each node once: it costs about a third of
+the parser's time. `recon.index.rescue` reads what this parser cannot.
+"""
+
+import ast
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from msgspec.structs import replace
+
+from recon.index import signs, spell
+from recon.index.cuda_outline import outline_cuda
+from recon.index.expressions import ExpressionReader, Frame
+from recon.index.records import Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.rescue import outline_by_lines, rescue
+
+__all__ = ["outline_cuda", "outline_of_tree", "outline_python", "try_python"]
+
+MOST_BYTES = 4_000_000
+"""A syntax tree takes some hundred bytes for each byte of source, so a larger file is read by lines only."""
+_LOOP, _NESTED, _BREAK = int(Feature.LOOP), int(Feature.NESTED_LOOP), int(Feature.BREAK)
+_CHASE, _INDEX = int(Feature.CHASE), int(Feature.INDEX_BY_INDEX)
+_MANY = frozenset({ast.Subscript, ast.BinOp, ast.Constant})  # annotations that can name more than one class
+
+
+def outline_python(data: bytes) -> Outline:
+    """All records of a Python file. Never raises: what cannot be read is said in `parsed` and `problem`."""
+    outline = try_python(data)
+    return rescue(data, outline) if isinstance(outline, str) else outline
+
+
+def try_python(data: bytes) -> Outline | str:
+    """All records of a Python file, or why the standard parser cannot read it."""
+    if len(data) > MOST_BYTES:
+        return outline_by_lines(data, f"{len(data)} bytes: too large to parse")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape is not our business
+            tree = compile(data, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        return str(error) or type(error).__name__
+    assert isinstance(tree, ast.Module)
+    return outline_of_tree(tree, data)
+
+
+def outline_of_tree(tree: ast.Module, data: bytes, parsed: Parsed = Parsed.FULL, problem: str = "") -> Outline:
+    """All records of a syntax tree; `data` is its source, in UTF-8 where defaults are to be quoted."""
+    reader = _Reader(tree, data)
+    reader.read()
+    return Outline(
+        parsed,
+        problem,
+        tuple(reader.scopes),
+        tuple(reader.calls),
+        tuple(reader.imports),
+        tuple(reader.binds),
+        tuple(reader.texts),
+    )
+
+
+class _EndLoop(ast.AST):
+    """Left on the stack below the body of a loop."""
+
+
+class _EndScope(ast.AST):
+    """Left on the stack below the body of a scope."""
+
+
+class _Reader(ExpressionReader):
+    """One walk over one tree. Statements wait on one stack, the expressions of a statement on another."""
+
+    def __init__(self, tree: ast.Module, data: bytes) -> None:
+        super().__init__(data, Frame(0, tree, None, jit=False))
+        self.todo: list[ast.AST] = [_EndScope(), *reversed(tree.body)]
+        self.scopes.append(_scope(0, -1, ScopeKind.MODULE, "", tree))
+
+    def read(self) -> None:
+        """Walk the whole tree."""
+        pop = self.todo.pop
+        while self.todo:
+            node = pop()
+            statement = _STATEMENTS.get(node.__class__)
+            if statement is not None:
+                statement(self, node)
+
+    def push(self, body: Sequence[ast.AST]) -> None:
+        """Leave statements to be read next, in source order."""
+        self.todo += reversed(body)
+
+    # Scopes -----------------------------------------------------------------------------------------------------------
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Open the scope of a function; what its `def` evaluates belongs to the scope around it."""
+        arguments = node.args
+        self.walk([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
+        decorators = tuple(filter(None, map(_decorator, node.decorator_list)))
+        scope = len(self.scopes)
+        self.scopes.append(
+            _scope(
+                scope,
+                self.frame.id,
+                ScopeKind.FUNCTION,
+                node.name,
+                node,
+                params=self.params(arguments),
+                decorators=decorators,
+                returns=spell.annotation(node.returns),
+            )
+        )
+        self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernel_decorator, decorators)))
+        self.annotations(arguments, node.returns)
+        self.todo.append(_EndScope())
+        self.push(node.body)
+
+    def params(self, arguments: ast.arguments) -> tuple[Param, ...]:
+        """Parameters in the order of the source, `*args` and `**kwargs` with their stars."""
+        named = arguments.posonlyargs + arguments.args
+        defaults: list[ast.expr | None] = [None] * (len(named) - len(arguments.defaults)) + [*arguments.defaults]
+        rows = [(arg, "", default) for arg, default in zip(named, defaults, strict=True)]
+        if arguments.vararg:
+            rows.append((arguments.vararg, "*", None))
+        rows += [(arg, "", default) for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        if arguments.kwarg:
+            rows.append((arguments.kwarg, "**", None))
+        return tuple(
+            Param(
+                stars + arg.arg,
+                spell.annotation(arg.annotation) if arg.annotation is not None else "",
+                self.source_of(default) if default is not None else "",
+            )
+            for arg, stars, default in rows
+        )
+
+    def annotations(self, arguments: ast.arguments, returns: ast.expr | None) -> None:
+        """Record what a parameter's annotation says beyond its one class, and the strings that it allows."""
+        for arg in chain(arguments.posonlyargs, arguments.args, arguments.kwonlyargs):
+            if arg.annotation.__class__ not in _MANY:
+                continue
+            names = spell.annotated(arg.annotation)
+            if len(names) > 1 or any(suffix for suffix, _ in names):
+                for suffix, name in names:
+                    self.add_bind(arg.arg + suffix, "", name, arg.lineno)
+            self.allow(arg.annotation)
+        self.allow(returns)
+
+    def allow(self, annotation: ast.expr | None) -> None:
+        """Keep the strings of a `Literal` annotation."""
+        if annotation is None or annotation.__class__ not in _MANY:
+            return
+        for text in spell.choices(annotation):
+            self.text(text, "value", annotation.lineno)
+
+    def a_class(self, node: ast.ClassDef) -> None:
+        """Open the scope of a class."""
+        self.walk([*node.decorator_list, *node.bases, *node.keywords])
+        scope = len(self.scopes)
+        self.scopes.append(
+            _scope(
+                scope,
+                self.frame.id,
+                ScopeKind.CLASS,
+                node.name,
+                node,
+                bases=tuple(filter(None, map(_base, node.bases))),
+                decorators=tuple(filter(None, map(_decorator, node.decorator_list))),
+            )
+        )
+        self.frame = Frame(scope, node, self.frame, jit=False)
+        self.todo.append(_EndScope())
+        self.push(node.body)
+
+    def end_scope(self, _: ast.AST) -> None:
+        """Close a scope: its signs are known now."""
+        frame = self.frame
+        self.scopes[frame.id] = replace(self.scopes[frame.id], features=Feature(frame.bits))
+        if frame.outer is not None:
+            self.frame = frame.outer
+
+    # Statements -------------------------------------------------------------------------------------------------------
+
+    def expression(self, node: ast.Expr) -> None:
+        """Read an expression that stands alone; a string there is documentation."""
+        if node.value.__class__ is not ast.Constant:
+            self.walk([node.value])
+
+    def returning(self, node: ast.Return) -> None:
+        """Read a return; inside a loop it breaks it."""
+        if self.frame.loops:
+            self.frame.bits |= _BREAK
+        if node.value is not None:
+            self.walk([node.value])
+
+    def breaking(self, _: ast.Break) -> None:
+        """Note a break."""
+        self.frame.bits |= _BREAK
+
+    def assign(self, node: ast.Assign) -> None:
+        """Read `a = b = value`."""
+        self.fresh()
+        self.walk([node.value])
+        self.flow(node.targets, node.value, self.names)
+        for target in node.targets:
+            self.bind(target, node.value)
+            if target.__class__ is not ast.Name:
+                self.store(target)
+
+    def annotate(self, node: ast.AnnAssign) -> None:
+        """Read `a: note = value`."""
+        self.fresh()
+        if node.value is not None:
+            self.walk([node.value])
+            self.flow([node.target], node.value, self.names)
+        self.bind(node.target, node.value, node.annotation)
+        self.store(node.target)
+        self.allow(node.annotation)
+
+    def augment(self, node: ast.AugAssign) -> None:
+        """Read `a += value`."""
+        self.fresh()
+        self.operator(node.op, node.target, node.value)
+        self.walk([node.value])
+        self.flow([node.target], None, self.names, plain=False)
+        self.store(node.target)
+
+    def branch(self, node: ast.If) -> None:
+        """Read an if."""
+        self.walk([node.test])
+        self.push(node.orelse)
+        self.push(node.body)
+
+    def open_loop(self, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], ends: set[str]) -> None:
+        """Enter a loop; its `else` lies outside."""
+        frame = self.frame
+        frame.bits |= _NESTED | _LOOP if frame.loops else _LOOP
+        frame.loops.append(signs.Loop(ends))
+        self.push(orelse)
+        self.todo.append(_EndLoop())
+        self.push(body)
+
+    def end_loop(self, _: ast.AST) -> None:
+        """Leave a loop: what it carries from round to round is known now."""
+        loop = self.frame.loops.pop()
+        if loop.is_chase():
+            self.frame.bits |= _CHASE
+        if not loop.addresses.isdisjoint(self.frame.loaded):
+            self.frame.bits |= _INDEX
+
+    def for_loop(self, node: ast.For | ast.AsyncFor) -> None:
+        """Read a for."""
+        self.walk([node.iter])
+        self.frame.loaded.difference_update(spell.target_names(node.target))
+        self.bind_element(node.target, node.iter)
+        self.open_loop(node.body, node.orelse, set())
+        self.store(node.target)
+
+    def while_loop(self, node: ast.While) -> None:
+        """Read a while."""
+        self.open_loop(node.body, node.orelse, signs.ends_walk(node.test))
+        self.walk([node.test])
+
+    def with_block(self, node: ast.With | ast.AsyncWith) -> None:
+        """Read a with."""
+        for item in node.items:
+            self.walk([item.context_expr])
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, item.context_expr)
+        self.push(node.body)
+
+    def trying(self, node: ast.Try | ast.TryStar) -> None:
+        """Read a try."""
+        self.push(node.finalbody)
+        self.push(node.orelse)
+        for handler in reversed(node.handlers):
+            self.push(handler.body)
+            self.walk([handler.type])
+        self.push(node.body)
+
+    def match(self, node: ast.Match) -> None:
+        """Read a match: a literal pattern is a comparison."""
+        self.walk([node.subject])
+        for case in reversed(node.cases):
+            self.push(case.body)
+            self.walk([case.guard])
+            for part in ast.walk(case.pattern):
+                if isinstance(part, ast.MatchValue):
+                    rest: list[ast.AST] = []
+                    self.texts_of([part.value], "compare", rest)
+                    self.walk(rest)
+
+    def plain(self, node: ast.Assert | ast.Raise | ast.Delete) -> None:
+        """Read a statement that only uses expressions."""
+        match node:
+            case ast.Assert():
+                self.walk([node.test, node.msg])
+            case ast.Raise():
+                self.walk([node.exc, node.cause])
+            case ast.Delete():
+                self.walk(node.targets)
+
+    def imported(self, node: ast.Import) -> None:
+        """Record `import a.b as c`."""
+        for name in node.names:
+            alias = name.asname or name.name.partition(".")[0]
+            self.imports.append(Import(self.frame.id, name.name, "", alias, node.lineno))
+
+    def imported_from(self, node: ast.ImportFrom) -> None:
+        """Record `from .a import b as c`."""
+        module = "." * node.level + (node.module or "")
+        for name in node.names:
+            self.imports.append(Import(self.frame.id, module, name.name, name.asname or name.name, node.lineno))
+
+    def elsewhere(self, node: ast.Global | ast.Nonlocal) -> None:
+        """Note names that belong to another scope."""
+        outer = self.frame.outer
+        owner = 0 if isinstance(node, ast.Global) or outer is None else outer.id
+        self.frame.globals.update(dict.fromkeys(node.names, owner))
+
+
+def _scope(
+    scope: int,
+    parent: int,
+    kind: ScopeKind,
+    name: str,
+    node: ast.AST,
+    *,
+    params: tuple[Param, ...] = (),
+    bases: tuple[str, ...] = (),
+    decorators: tuple[str, ...] = (),
+    returns: str = "",
+) -> Scope:
+    """A scope whose signs are not known yet."""
+    line = getattr(node, "lineno", 1)
+    first = min([line, *[decorator.lineno for decorator in getattr(node, "decorator_list", ())]])
+    last = getattr(node, "end_lineno", None)
+    if isinstance(node, ast.Module):
+        last = node.body[-1].end_lineno if node.body else 1
+    return Scope(scope, parent, kind, name, line, first, last or line, Feature(0), params, bases, decorators, returns)
+
+
+def _decorator(node: ast.expr) -> str:
+    """The name of a decorator, without its arguments."""
+    return spell.dotted(node.func if isinstance(node, ast.Call) else node)
+
+
+def _base(node: ast.expr) -> str:
+    """The name of a base class, without its type arguments."""
+    return spell.dotted(node.value if isinstance(node, ast.Subscript) else node)
+
+
+_STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {
+    _EndLoop: _Reader.end_loop,
+    _EndScope: _Reader.end_scope,
+    ast.FunctionDef: _Reader.function,
+    ast.AsyncFunctionDef: _Reader.function,
+    ast.ClassDef: _Reader.a_class,
+    ast.Expr: _Reader.expression,
+    ast.Return: _Reader.returning,
+    ast.Break: _Reader.breaking,
+    ast.Assign: _Reader.assign,
+    ast.AnnAssign: _Reader.annotate,
+    ast.AugAssign: _Reader.augment,
+    ast.If: _Reader.branch,
+    ast.For: _Reader.for_loop,
+    ast.AsyncFor: _Reader.for_loop,
+    ast.While: _Reader.while_loop,
+    ast.With: _Reader.with_block,
+    ast.AsyncWith: _Reader.with_block,
+    ast.Try: _Reader.trying,
+    ast.TryStar: _Reader.trying,
+    ast.Match: _Reader.match,
+    ast.Assert: _Reader.plain,
+    ast.Raise: _Reader.plain,
+    ast.Delete: _Reader.plain,
+    ast.Import: _Reader.imported,
+    ast.ImportFrom: _Reader.imported_from,
+    ast.Global: _Reader.elsewhere,
+    ast.Nonlocal: _Reader.elsewhere,
+}

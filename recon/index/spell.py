@@ -1,0 +1,245 @@
+"""How parts of a Python file are spelled in records: names with their dots, arguments, annotations."""
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set to ask."""
+    return frozenset(text.split())
+
+
+_MOST_PARTS = 16
+_MOST_ARGUMENT = 40
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+_WRAPPERS = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"})
+_FIRST_ELEMENT = words(
+    "list List Sequence MutableSequence Iterable Iterator Generator Collection set Set frozenset FrozenSet deque Deque "
+    "AsyncIterator AsyncIterable AsyncGenerator AbstractSet"
+)
+_LAST_ELEMENT = words("dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict")
+
+
+_LITERALS = frozenset({ast.Constant, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.Compare, ast.UnaryOp})
+_DISPLAYS = frozenset(
+    {ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
+)
+
+
+def dotted(node: ast.expr) -> str:
+    """The name that an expression spells: `a.b`, `f[].g`, `C().m`; '' if there is none.
+
+    `getattr(x, "m")` spells `x.m`, since that is what it reads.
+    """
+    kind = node.__class__
+    if kind is ast.Name:
+        return str(node.id)  # type: ignore[attr-defined]  # the class was compared, for speed
+    if kind is ast.Attribute and node.value.__class__ is ast.Name:  # type: ignore[attr-defined]  # likewise
+        return f"{node.value.id}.{node.attr}"  # type: ignore[attr-defined]  # likewise
+    parts: list[str] = []
+    while len(parts) < _MOST_PARTS:
+        kind = node.__class__
+        if kind is ast.Attribute:
+            parts.append("." + node.attr)  # type: ignore[attr-defined]  # likewise
+            node = node.value  # type: ignore[attr-defined]  # likewise
+        elif kind is ast.Name:
+            parts.append(node.id)  # type: ignore[attr-defined]  # likewise
+            parts.reverse()
+            return "".join(parts)
+        elif kind in _LITERALS:
+            return ""
+        elif isinstance(node, ast.Call):
+            name = read_by_getattr(node)
+            parts.append("." + name if name else "()")
+            node = node.args[0] if name else node.func
+        elif isinstance(node, ast.Subscript):
+            parts.append("[]")
+            node = node.value
+        elif isinstance(node, ast.Await):
+            node = node.value
+        else:
+            return ""
+    return ""
+
+
+def read_by_getattr(call: ast.Call) -> str:
+    """The attribute that `getattr(x, "name")` reads, '' for any other call."""
+    if isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1:
+        name = call.args[1]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+            return name.value
+    return ""
+
+
+def argument(node: ast.expr) -> str:
+    """An argument as its record shows it: a constant as source, a name with its dots, else ''."""
+    match node:
+        case ast.Name():
+            return node.id
+        case ast.Constant():
+            return constant(node.value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            return "-" + constant(value)
+        case ast.Starred():
+            name = dotted(node.value)
+            return "*" + name if name else ""
+    return dotted(node)
+
+
+def constant(value: object) -> str:
+    """A literal as source, cut to 40 characters (a string that was cut lacks its closing quote)."""
+    if isinstance(value, str):
+        return repr(value) if len(value) < _MOST_ARGUMENT - 2 else repr(value[:_MOST_ARGUMENT])[:_MOST_ARGUMENT]
+    if value is Ellipsis:
+        return "..."
+    try:
+        return repr(value)[:_MOST_ARGUMENT]
+    except ValueError:  # a hexadecimal literal may have more digits than Python prints
+        return ""
+
+
+def annotation(node: ast.expr | None) -> str:
+    """The one class that an annotation names, '' if it names none or several."""
+    names = [name for suffix, name in annotated(node) if not suffix]
+    return names[0] if len(names) == 1 else ""
+
+
+def annotated(node: ast.expr | None) -> list[tuple[str, str]]:
+    """Every class that an annotation names, each with '' for the thing itself or `[]` for what it holds."""
+    if isinstance(node, ast.Name):
+        return [("", node.id)]
+    found: list[tuple[str, str]] = []
+    stack: list[tuple[str, ast.expr | None]] = [("", node)]
+    while stack and len(found) < _MOST_PARTS:
+        suffix, part = stack.pop()
+        match part:
+            case ast.Name() | ast.Attribute():
+                if name := dotted(part):
+                    found.append((suffix, name))
+            case ast.Constant(value=str() as text):
+                if _DOTTED.match(text):
+                    found.append((suffix, text))
+                else:
+                    stack.append((suffix, _quoted(text)))
+            case ast.BinOp(op=ast.BitOr()):
+                stack += [(suffix, part.right), (suffix, part.left)]
+            case ast.Subscript():
+                stack += reversed([(suffix + more, inner) for more, inner in _inside(part)])
+    return found
+
+
+def _inside(node: ast.Subscript) -> Iterator[tuple[str, ast.expr]]:
+    """What a generic annotation is about: the parts that name classes of values."""
+    base = dotted(node.value).rpartition(".")[2]
+    elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if not elements:
+        return
+    if base in _WRAPPERS:
+        yield "", elements[0]
+    elif base == "Union":
+        yield from (("", element) for element in elements)
+    elif base in _FIRST_ELEMENT:
+        yield "[]", elements[0]
+    elif base in _LAST_ELEMENT:
+        yield "[]", elements[-1]
+    elif base in {"tuple", "Tuple"}:
+        yield from (("[]", element) for element in elements)
+    elif base not in {"type", "Type", "Callable", "Literal", "Awaitable", "Coroutine", "TypeGuard", "TypeIs"}:
+        yield "", node.value  # a generic class of the tree
+
+
+def _quoted(text: str) -> ast.expr | None:
+    """The expression inside a quoted annotation."""
+    if len(text) > 500:
+        return None
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def choices(node: ast.expr | None) -> Iterator[str]:
+    """The strings that a `Literal[...]` anywhere in an annotation allows."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        match part:
+            case ast.Subscript(value=base, slice=ast.Tuple(elts=elements)):
+                literal = dotted(base).rpartition(".")[2] == "Literal"
+            case ast.Subscript(value=base, slice=element):
+                elements = [element]
+                literal = dotted(base).rpartition(".")[2] == "Literal"
+            case ast.BinOp(op=ast.BitOr()):
+                elements, literal = [part.left, part.right], False
+            case _:
+                continue
+        if literal:
+            yield from (e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str))
+        else:
+            stack += elements
+
+
+def target_names(target: ast.expr) -> Iterator[str]:
+    """The plain names that an assignment to this target binds."""
+    stack = [target]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name():
+                yield node.id
+            case ast.Tuple() | ast.List():
+                stack += reversed(node.elts)
+            case ast.Starred():
+                stack.append(node.value)
+
+
+def values(value: ast.expr | None) -> list[tuple[str, str]]:
+    """What a value can be: each name with '', and what a display holds with `[]`."""
+    kind = value.__class__
+    if value is None or kind is ast.Constant:
+        return []
+    if kind is ast.Name or kind is ast.Attribute:
+        name = dotted(value)
+        return [("", name)] if name else []
+    found: list[tuple[str, str]] = []
+    stack: list[ast.expr] = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.IfExp):
+            stack += (node.orelse, node.body)
+        elif isinstance(node, ast.BoolOp):
+            stack += reversed(node.values)
+        elif isinstance(node, ast.NamedExpr):
+            stack.append(node.value)
+        elif node.__class__ is not ast.Constant:
+            if text := dotted(node):
+                found.append(("", text))
+            if node.__class__ in _DISPLAYS:
+                found += [(suffix, text) for suffix, entry in entries(node) if (text := dotted(entry))]
+    return found
+
+
+def entries(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """What a display of things holds: each entry with `[]`, or `[][]` where it is nested once more."""
+    match value:
+        case ast.Dict():
+            parts = [part for part in value.values if part is not None]
+        case ast.List() | ast.Tuple() | ast.Set():
+            parts = value.elts
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+            parts = [value.elt]
+        case ast.DictComp():
+            parts = [value.value]
+        case ast.Call(args=[(ast.List() | ast.Tuple() | ast.Dict() | ast.ListComp() | ast.GeneratorExp()) as inner]):
+            yield from entries(inner) if not isinstance(inner, ast.Call) else ()
+            return
+        case _:
+            return
+    for part in parts:
+        if isinstance(part, ast.Dict | ast.List | ast.Tuple | ast.Set):
+            inside = chain.from_iterable([part.values] if isinstance(part, ast.Dict) else [part.elts])
+            yield from (("[][]", inner) for inner in inside)
+        else:
+            yield "[]", part
