@@ -8,7 +8,7 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection
@@ -52,7 +52,7 @@ _OUTLINES = msgspec.msgpack.Decoder(Outline)
 
 def outlines(
     files: Sequence[SourceFile], blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int = 0
-) -> Iterator[tuple[str, Outline]]:
+) -> Generator[tuple[str, Outline], None, None]:
     """Yield the outline of each distinct blob, in no order; those in the cache come first.
 
     Args:
