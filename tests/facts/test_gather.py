@@ -60,6 +60,15 @@ def test_a_fact_that_fails_takes_no_other_with_it() -> None:
     assert () == unknowns
 
 
+def test_a_fact_cannot_read_from_the_connection() -> None:
+    """Over some connections the script's standard input stays open: a greedy command would wait there."""
+    shell = LocalShell(program=("sh", "-c", "{ cat; echo leaked; } | sh -s"))
+    greedy = text("greedy", "cat")
+    values, _ = gather(shell, [greedy])
+
+    assert Reply("", "", 0) == values.of(greedy)
+
+
 def test_a_reply_that_cannot_be_read_becomes_an_unknown() -> None:
     """The others are learned all the same."""
 
