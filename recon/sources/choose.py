@@ -110,9 +110,9 @@ def choose(wanted: Wanted, files: Iterable[IndexFile]) -> tuple[Version, IndexFi
     candidates = list(_candidates(listed))
     admitted = _admitted(wanted, candidates)
     if not admitted:
-        raise NotFound(
-            f"there is no wheel of {wanted} for CPython 3.12 on x86-64 Linux", _versions_like(wanted, candidates)
-        )
+        exists = any(True for _ in wanted.specifiers.filter(_versions(listed), prereleases=True))
+        what = f"{wanted} has no wheel for CPython 3.12 on x86-64 Linux" if exists else f"there is no {wanted}"
+        raise NotFound(what, _versions_like(wanted, candidates))
     newest = max(candidate.version for candidate in admitted)
     best = max((c for c in admitted if c.version == newest), key=lambda c: (-c.rank, c.build, c.file.name))
     return best.version, best.file

@@ -27,6 +27,7 @@ MAX_PAGE_BYTES = 64 << 20
 CHUNK_BYTES = 256 << 10
 
 _ATTEMPTS = 4
+_PAUSE_S = 0.5  # before the second attempt; each later pause is twice as long
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 _BROKEN = (URLError, http.client.HTTPException, OSError)
@@ -200,7 +201,7 @@ class Client:
         transient = not isinstance(error, HTTPError) or error.code in _TRANSIENT
         certificate = isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError)
         if transient and not certificate and attempt + 1 < _ATTEMPTS:
-            self._sleep(0.5 * 2**attempt)
+            self._sleep(_PAUSE_S * 2**attempt)
             return
         _give_up(url, error)
 
