@@ -26,6 +26,8 @@ NARROW = 80
 """Below this many columns there is no room for places."""
 
 _TITLE = 36
+_PLACE = 24
+"""Columns below which a place gets a line of its own."""
 _GAP = 2
 _WORD = 18
 """Columns that a cell of a table may claim before it is folded."""
@@ -144,13 +146,15 @@ def _install(view: View, index: int, column: Column, width: int) -> RenderableTy
     absent = [finding for finding in findings if finding.standing is Standing.ABSENT]
     wide = width >= NARROW
     made = table("Capability", column.label and clipped(visible(column.label), 24), *(("Where",) if wide else ()))
-    title_width = min(_TITLE, max((cell_len(visible(finding.title)) for finding in findings), default=0))
+    longest = max((cell_len(visible(finding.title)) for finding in findings), default=0)
+    title_width = min(longest, width * _TITLE // WIDTH)
+    made.columns[0].max_width = title_width
     answer_width = max((len(_answer(finding)) for finding in findings), default=0)
     room = max(width - title_width - max(answer_width, min(len(column.label), 24)) - 2 * _GAP, 20)
     assumptions = {finding.assuming for finding in findings if finding.places and finding.reach}
     assumed = assumptions.pop() if len(assumptions) == 1 else ""
     for finding in findings:
-        cells: list[RenderableType] = [clipped(visible(finding.title), title_width, cell_len), _answer_text(finding)]
+        cells: list[RenderableType] = [text(finding.title), _answer_text(finding)]
         if wide:
             cells.append(_where(finding, room, assumed=bool(assumed)))
         made.add_row(*cells)
@@ -175,8 +179,12 @@ def _where(finding: Finding, room: int, *, assumed: bool) -> Text:
     if finding.places:
         lines.append((_short(finding.places[0], room), ""))
     elif finding.nearest:
-        before = f"{finding.examined} read; nearest " if finding.standing is Standing.ABSENT else "nearest "
-        lines.append((before + _short(finding.nearest[0], room - len(before)), "dim"))
+        before = f"{finding.examined} read; nearest" if finding.standing is Standing.ABSENT else "nearest"
+        beside = room - len(before) - 1
+        if beside >= _PLACE:
+            lines.append((f"{before} {_short(finding.nearest[0], beside)}", "dim"))
+        else:
+            lines += [(before, "dim"), (_short(finding.nearest[0], room), "dim")]
     if finding.standing in (Standing.PARTIAL, Standing.UNKNOWN):
         lines.append((clipped(visible(finding.reason), 2 * room - 4, cell_len), "dim"))
     if finding.assuming and not assumed:
