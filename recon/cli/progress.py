@@ -99,7 +99,8 @@ class Live:
         """Begin a task."""
         self._task, self._total, self._done = task, total, 0
         if self._bars is not None:
-            self._bars.reset(self._task_id(), total=total, description=_plain(task), note="")
+            self._bars.remove_task(self._task_id())
+            self._id = int(self._bars.add_task(_plain(task), total=total, note=""))
 
     def advance(self, amount: int = 1, note: str = "") -> None:
         """Move the line, once there is one."""
@@ -132,8 +133,8 @@ class Live:
             console=Console(stderr=True, highlight=False, emoji=False),
             transient=True,
         )
+        self._id = int(self._bars.add_task(_plain(self._task), total=self._total, completed=self._done, note=""))
         self._bars.start()
-        self._id = int(self._bars.add_task(_plain(self._task), total=self._total, note=""))
 
     def _task_id(self) -> "TaskID":
         from rich.progress import TaskID

@@ -1,0 +1,69 @@
+"""`recon runs`, `recon cache` and `recon schema`: what is kept, and in which form."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from recon.runs.files import listing
+from recon.sources.store import BlobStore
+from tests.cli.conftest import Recon
+
+
+def test_runs_are_listed_newest_first(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    rows = [row.split("\t") for row in recon_command("runs", "list").out.splitlines()]
+
+    assert [["probe", str(saved[1])], ["scan", str(saved[0])]] == [[row[1], row[3]] for row in rows]
+
+
+def test_runs_are_listed_as_json_and_for_a_screen(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    as_json = json.loads(recon_command("runs", "list", "--json").out)
+
+    assert [str(saved[1]), str(saved[0])] == [row["path"] for row in as_json]
+    assert saved[0].name in recon_command("--color", "always", "runs", "list").out
+
+
+def test_no_runs_are_no_error(recon_command: Recon) -> None:
+    assert (0, "") == (recon_command("runs", "list").code, recon_command("runs", "list").out)
+    assert "no runs in" in recon_command("--color", "always", "runs", "list").err
+
+
+def test_a_run_is_shown_again(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    assert recon_command("runs", "show", saved[0].name).out.startswith("decision\tvllm 0.20.1\t")
+    assert saved[0].read_text() == recon_command("runs", "show", "localhost-scan", "--json").out
+
+
+def test_runs_are_removed_by_name_or_all(recon_command: Recon, saved: tuple[Path, Path], state: Path) -> None:
+    recon_command("runs", "rm", saved[0].name)
+    left = [each.path for each in listing(state)]
+    recon_command("runs", "rm", "--all")
+
+    assert [saved[1]] == left
+    assert () == listing(state)
+
+
+@pytest.mark.parametrize("words", [(), ("--all", "x"), ("nonsense",)])
+def test_nothing_is_removed_by_mistake(
+    recon_command: Recon, saved: tuple[Path, Path], state: Path, words: tuple[str, ...]
+) -> None:
+    assert 2 == recon_command("runs", "rm", *words).code
+    assert 2 == len(listing(state))
+
+
+def test_the_cache_is_counted_and_pruned(recon_command: Recon, tmp_path: Path) -> None:
+    BlobStore(tmp_path / "recon-cache").put(b"x" * 10_000)
+    before = json.loads(recon_command("cache", "info", "--json").out)
+    kept = recon_command("cache", "prune").err
+    ended = recon_command("cache", "prune", "--older-than", "0")
+
+    assert (1, str(tmp_path / "recon-cache")) == (before["blobs"], before["root"])
+    assert "removed 0 files, 0 bytes\n" == kept
+    assert ended.err.startswith("removed 1 file, ")
+    assert "blobs\t0\n" in recon_command("cache", "info").out
+
+
+def test_the_schema_fits_what_is_printed(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    schema = json.loads(recon_command("schema").out)
+
+    jsonschema.validate(json.loads(recon_command("report", "--json").out), schema)

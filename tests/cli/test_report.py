@@ -1,0 +1,111 @@
+"""`recon report`: which runs are joined, and what is written where."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recon.records.host import Host
+from recon.runs.files import save
+from tests.cli.conftest import Recon
+from tests.report.hand import DEVICE, H200, HOST, probe, scan
+
+
+def test_the_newest_scan_and_the_probe_of_its_machine_are_joined(
+    recon_command: Recon, saved: tuple[Path, Path], state: Path
+) -> None:
+    other = replace(HOST, id="other", gpus=(replace(H200, uuid="GPU-other"),))
+    save(replace(probe(host=other), started_at="2026-12-24T00:00:00Z"), state)
+    ended = recon_command("report", "--json")
+    run = json.loads(ended.out)
+
+    assert 0 == ended.code
+    assert (3, 5) == (len(run["installs"]), len(run["measurements"]))
+    assert 1 == len(run["estimates"][0]["ratios"])
+    assert f"scan: {saved[0].name}, " in ended.err
+    assert f"probe: {saved[1].name}, " in ended.err
+
+
+def test_a_probe_of_the_same_gpu_is_of_the_same_machine(recon_command: Recon, state: Path) -> None:
+    """Though the machine has another id: a container has its own."""
+    save(scan(), state)
+    save(probe(host=replace(HOST, id="container")), state)
+
+    assert 1 == len(json.loads(recon_command("report", "--json").out)["hosts"])
+
+
+def test_without_a_probe_of_the_machine_the_scan_stands_alone_and_that_is_said(
+    recon_command: Recon, state: Path
+) -> None:
+    save(scan(), state)
+    save(probe(host=Host("other", "gpu12", "", (), ())), state)
+    ended = recon_command("report", "--json")
+
+    assert [] == json.loads(ended.out)["measurements"]
+    assert "probe: none of the same machine is saved" in ended.err
+
+
+def test_a_probe_that_is_named_is_taken_and_another_gpu_decides_nothing(recon_command: Recon, state: Path) -> None:
+    save(scan(), state)
+    b200 = replace(H200, name="NVIDIA B200", uuid="GPU-b")
+    host = Host("other", "gpu12", "", (b200,), ())
+    path = save(probe(replace(DEVICE, name=b200.name, uuid=b200.uuid), host), state)
+    ended = recon_command("report", "--probe", path.name)
+
+    assert "measurement\tNVIDIA B200: another GPU model than this host's\t" in ended.out
+    assert (
+        "times taken on nvidia b200 are shown apart"
+        in str(
+            json.loads(recon_command("report", "--probe", str(path), "--json").out)["estimates"][0]["because"]
+        ).lower()
+    )
+
+
+def test_a_probe_alone_is_reported(recon_command: Recon, state: Path) -> None:
+    save(probe(), state)
+    ended = recon_command("report")
+
+    assert 0 == ended.code
+    assert ended.out.startswith("decision\t\tcannot tell\tCannot tell whether a tree would pay")
+
+
+def test_the_page_lies_below_reports_and_its_path_is_printed(
+    recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = recon_command("report", "--html")
+
+    assert f"reports/{saved[0].stem}.html\n" == ended.out
+    assert "tree_verify against linear_verify" in (tmp_path / ended.out.strip()).read_text()
+
+
+def test_a_named_file_needs_no_reports_folder(recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    ended = recon_command("report", "-o", f"html={page}", "--scan", str(saved[0]), "--probe", str(saved[1]))
+
+    assert (0, f"{page}\n") == (ended.code, ended.out)
+    assert page.exists()
+
+
+def test_nothing_saved_is_a_usage_error(recon_command: Recon) -> None:
+    assert 2 == recon_command("report").code
+
+
+def test_a_run_file_that_is_broken_is_incomplete(recon_command: Recon, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{")
+    ended = recon_command("report", "--scan", str(tmp_path / "x.json"))
+
+    assert 3 == ended.code
+    assert "is not a run file" in ended.err
+
+
+def test_a_folder_that_cannot_be_written_is_said(
+    recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports").write_text("in the way")
+    ended = recon_command("report", "--html")
+
+    assert 3 == ended.code
+    assert "hint: Name a file: -o html=PATH" in ended.err

@@ -1,0 +1,60 @@
+"""What one invocation makes of its surroundings."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from recon.cli import session
+from recon.cli.session import Color, Session
+
+
+@pytest.mark.parametrize(
+    ("color", "environment", "terminal", "colored"),
+    [
+        (Color.AUTO, {}, True, True),
+        (Color.AUTO, {}, False, False),
+        (Color.AUTO, {"TERM": "dumb"}, True, False),
+        (Color.AUTO, {"NO_COLOR": "1"}, True, False),
+        (Color.AUTO, {"NO_COLOR": ""}, True, True),
+        (Color.AUTO, {"FORCE_COLOR": "1"}, False, True),
+        (Color.AUTO, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+        (Color.ALWAYS, {"NO_COLOR": "1"}, False, True),
+        (Color.NEVER, {"FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_colour_heeds_the_option_then_the_environment_then_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, color: Color, environment: dict[str, str], terminal: bool, colored: bool
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
+
+    assert colored == Session(color=color).colored
+
+
+def test_a_terminal_without_colour_is_still_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+
+    assert Session(color=Color.NEVER).screen
+
+
+def test_a_stream_that_knows_few_letters_gets_the_others_written_out() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", write_through=True)
+    session.write(stream, "● yes\n")
+
+    assert b"\\u25cf yes\n" == raw.getvalue()
+
+
+def test_folders_are_the_users_unless_said_otherwise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RECON_CACHE_DIR", "~/elsewhere")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RECON_STATE_DIR")
+
+    assert tmp_path / "elsewhere" == session.cache_dir()
+    assert session.state_dir().is_relative_to(tmp_path)
+    assert "recon" == session.state_dir().name

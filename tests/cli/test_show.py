@@ -1,0 +1,82 @@
+"""`recon show` and `recon explain`: one capability in full."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Recon, Stages
+
+pytestmark = pytest.mark.usefixtures("saved")
+
+
+def test_the_newest_scan_is_shown_for_every_install_that_was_asked(recon_command: Recon) -> None:
+    ended = recon_command("show", "accept.tree.greedy")
+
+    assert 0 == ended.code
+    assert ["○", "●", "-"] == [line[0] for line in ended.out.splitlines() if "Greedy acceptance over a tree:" in line]
+    assert "Searched 1,723 files, 40,012 functions, 312 kernels, 9 libraries; 412 of the functions" in ended.out
+    assert "vllm/v1/sample/rejection_sampler.py:695" in ended.out
+
+
+def test_one_install_can_be_chosen_by_a_part_of_its_id(recon_command: Recon) -> None:
+    ended = recon_command("show", "accept.linear.greedy", "--install", "vllm")
+
+    assert "accept.linear.greedy in vllm 0.20.1 on localhost" in ended.out
+    assert "sglang" not in ended.out
+    assert ">   640              draft = tl.load(draft_ptr + start + pos)" in ended.out
+
+
+def test_json_has_the_verdict_and_its_excerpts(recon_command: Recon) -> None:
+    (row,) = json.loads(recon_command("show", "accept.linear.greedy", "--install", "vllm", "--json").out)
+
+    assert ("vllm-0.20.1-3f2a91", "vllm", "present") == (row["install"], row["engine"], row["verdict"]["standing"])
+    assert [638] == [each["line"] for each in row["excerpts"]]
+
+
+def test_another_run_can_be_named(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    assert 0 == recon_command("show", "pos.tree", "--run", str(saved[0])).code
+    assert 2 == recon_command("show", "pos.tree", "--run", "nonsense").code
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("accept.tree.gredy",), "Did you mean accept.tree.greedy?"),
+        (("zzzzzzzzz",), "Judged were: accept.linear.greedy, accept.tree.greedy,"),
+        (("pos.tree", "--install", "zzz"), "Installs: flashinfer-0.7.2-11, vllm-0.20.1-3f2a91, sglang-0.5.23-77aa00."),
+    ],
+)
+def test_what_does_not_exist_gets_a_suggestion(recon_command: Recon, words: tuple[str, ...], hint: str) -> None:
+    ended = recon_command("show", *words)
+
+    assert 2 == ended.code
+    assert hint in ended.err
+
+
+def test_an_explanation_is_the_detectors_page(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("explain", "pos.tree")
+
+    assert "pos.tree\nPositions by depth of the tree\n\nWhat it is\n    Positions by depth of the tree.\n" == ended.out
+
+
+def test_without_a_name_all_capabilities_are_listed(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("explain")
+
+    assert "pos.tree\tPositions by depth of the tree" in ended.out.splitlines()
+    assert 8 == len(ended.out.splitlines())
+    assert 8 == len(json.loads(recon_command("explain", "--json").out))
+
+
+def test_a_misspelt_capability_is_answered_with_the_nearest(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("explain", "post.ree")
+
+    assert (2, True) == (ended.code, "Did you mean pos.tree?" in ended.err)
+
+
+def test_nothing_saved_is_said(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    saved[0].unlink()
+    ended = recon_command("show", "pos.tree")
+
+    assert 2 == ended.code
+    assert "error: no scan is saved\nhint: Run `recon scan` first.\n" == ended.err
