@@ -80,6 +80,13 @@ class NoGpu(ReconError):
     exit = Exit.INCOMPLETE
 
 
+class NoTorch(ReconError):
+    """No Python with torch and triton was found, and the payload needs one."""
+
+    kind = "no_torch"
+    exit = Exit.INCOMPLETE
+
+
 class GpuBusy(ReconError):
     """The GPU is in use, or in a mode that recon does not touch unasked."""
 

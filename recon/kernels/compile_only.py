@@ -57,7 +57,7 @@ def compile_for(entry: int, build: Build, arch: int) -> Compiled:
     config: Axes = {**build.constants, "warps": build.warps}
     return Compiled(
         entry=entry,
-        build=_name(build),
+        variant=build.variant,
         config=config,
         arch=f"sm_{arch}",
         target=_found(r"\.target\s+([^\s,]+)", ptx),

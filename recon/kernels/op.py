@@ -34,6 +34,8 @@ class Variant:
 class Build:
     """A Triton function with everything that its compilation needs."""
 
+    variant: str
+    """Variant that launches it."""
     function: Any
     """What `triton.jit` made; its type is Triton's."""
     types: Mapping[str, str]

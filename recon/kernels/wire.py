@@ -181,9 +181,10 @@ class Compiled:
     """A kernel was built for an architecture without being run."""
 
     entry: int
-    build: str
-    """Names of the compile-time constants with their values, e.g. `BLOCK=1024 NODES=64 warps=2`."""
+    variant: str
+    """Variant of the kernel that launches it."""
     config: Axes
+    """Compile-time constants and warps."""
     arch: str
     target: str
     """As the PTX names it, e.g. `sm_90a`."""

@@ -50,7 +50,7 @@ def builds() -> tuple[Build, ...]:
     """One build for each configuration."""
     types = {"x_ptr": "*i32", "y_ptr": "*i32", "size": "i32"}
     return tuple(
-        Build(copy, types, {"BLOCK": int(config["block"])}, frozenset(("size",)), int(config["warps"]))
+        Build("triton", copy, types, {"BLOCK": int(config["block"])}, frozenset(("size",)), int(config["warps"]))
         for config in configs({}, 1)
     )
 

@@ -115,7 +115,14 @@ def builds() -> tuple[Build, ...]:
     integers = dict.fromkeys(("nodes", "vocab", "splits", "chunk", "stride_b", "stride_n"), "i32")
     aligned = frozenset(("vocab", "chunk", "stride_b", "stride_n"))
     return tuple(
-        Build(linear_greedy_fused, pointers | integers, {"stride_v": 1, "NODES": lanes, "BLOCK": block}, aligned, warps)
+        Build(
+            "fused",
+            linear_greedy_fused,
+            pointers | integers,
+            {"stride_v": 1, "NODES": lanes, "BLOCK": block},
+            aligned,
+            warps,
+        )
         for block, warps in BLOCKS
         for lanes in NODE_LANES
     )

@@ -25,7 +25,7 @@ def work_of(_axes: Axes, _seed: int, device: torch.device) -> Work:
 
 def builds() -> tuple[Build, ...]:
     """The one build."""
-    return (Build(nop, {"anything_ptr": "*i32"}, {}, frozenset(), 1),)
+    return (Build("triton", nop, {"anything_ptr": "*i32"}, {}, frozenset(), 1),)
 
 
 OP = Op(work=work_of, compare=None, variants={"triton": Variant(launch)}, bytes_of=spec.bytes_of, builds=builds)

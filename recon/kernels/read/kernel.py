@@ -62,7 +62,9 @@ def builds() -> tuple[Build, ...]:
     """One build for each configuration."""
     types = {"x_ptr": "*i32", "sums_ptr": "*i32", "size": "i32", "chunk": "i32"}
     return tuple(
-        Build(read, types, {"BLOCK": int(config["block"])}, frozenset(("size", "chunk")), int(config["warps"]))
+        Build(
+            "triton", read, types, {"BLOCK": int(config["block"])}, frozenset(("size", "chunk")), int(config["warps"])
+        )
         for config in configs({}, 1)
     )
 

@@ -168,13 +168,21 @@ def builds() -> tuple[Build, ...]:
     integers = dict.fromkeys(("nodes", "vocab", "splits", "chunk", "stride_b", "stride_n"), "i32")
     aligned = frozenset(("vocab", "chunk", "stride_b", "stride_n"))
     fused_builds = [
-        Build(tree_greedy_fused, pointers | integers, {"stride_v": 1, "NODES": lanes, "BLOCK": block}, aligned, warps)
+        Build(
+            "fused",
+            tree_greedy_fused,
+            pointers | integers,
+            {"stride_v": 1, "NODES": lanes, "BLOCK": block},
+            aligned,
+            warps,
+        )
         for block, warps in BLOCKS
         for lanes in NODE_LANES
     ]
     walk_types = {name: kind for name, kind in pointers.items() if name in _WALK_POINTERS} | {"target_ptr": "*i64"}
     walks = [
-        Build(tree_greedy_walk, walk_types | {"nodes": "i32"}, {"NODES": lanes}, frozenset(), 1) for lanes in NODE_LANES
+        Build("argmax_walk", tree_greedy_walk, walk_types | {"nodes": "i32"}, {"NODES": lanes}, frozenset(), 1)
+        for lanes in NODE_LANES
     ]
     return (*fused_builds, *walks)
 
