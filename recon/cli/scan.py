@@ -59,6 +59,7 @@ def scan(
     from recon.report.view import Source
 
     session = session_of(context)
+    session.detail(f"cache {cache_dir()}, state {state_dir()}")
     outputs = outputs_of(output or ())
     named, releases = (*(paths or ()), *(path or ())), tuple(release or ())
     targets = pipeline.ScanTargets(paths=named, releases=releases, local=not (named or releases))

@@ -2,12 +2,13 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 import recon.report
 from recon.errors import NotFound
+from recon.plugins import Plugin, plugins
 from recon.report.view import View
 
 
@@ -22,13 +23,21 @@ class Format:
 
 
 def formats() -> dict[str, Format]:
-    """The formats by name: every module of this package that exports FORMAT."""
+    """The formats by name: every module of this package that exports FORMAT, then those of plug-ins.
+
+    A plug-in cannot take the name of a format of ours; one that is broken or no Format is left out.
+    """
     found: dict[str, Format] = {}
-    for module in pkgutil.iter_modules(recon.report.__path__):
-        exported = getattr(importlib.import_module(f"{recon.report.__name__}.{module.name}"), "FORMAT", None)
-        if isinstance(exported, Format):
-            found[exported.name] = exported
+    modules = (importlib.import_module(f"{recon.report.__name__}.{each.name}") for each in _modules())
+    offered = (each.value for each in plugins("recon.formats") if isinstance(each, Plugin))
+    for value in (*(getattr(module, "FORMAT", None) for module in modules), *offered):
+        if isinstance(value, Format):
+            found.setdefault(value.name, value)
     return found
+
+
+def _modules() -> Iterator[pkgutil.ModuleInfo]:
+    return pkgutil.iter_modules(recon.report.__path__)
 
 
 def format_named(name: str) -> Format:

@@ -104,6 +104,17 @@ def test_the_theme_button_turns_dark_into_light_and_back(browser: Browser, pages
     browser.evaluate("localStorage.clear()")
 
 
+def test_a_printed_page_shows_every_answer_and_cuts_nothing(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["both"], width=794)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")
+    wide = "[...document.querySelectorAll('main *')].filter((node) => node.getBoundingClientRect().right > 794).length"
+
+    assert 17 == browser.evaluate("document.querySelectorAll('details[open]').length")
+    assert 0 == browser.evaluate(wide)
+    assert "none" == browser.evaluate("getComputedStyle(document.querySelector('nav')).display")
+
+
 CONTRAST = """
 (() => {
   const channel = (v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
