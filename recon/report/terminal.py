@@ -145,7 +145,7 @@ def _install(view: View, index: int, column: Column, width: int) -> RenderableTy
     findings = [cell for row in view.rows if (cell := row.cells[index]) is not None]
     absent = [finding for finding in findings if finding.standing is Standing.ABSENT]
     wide = width >= NARROW
-    made = table("Capability", column.label and clipped(visible(column.label), 24), *(("Where",) if wide else ()))
+    made = table("Capability", clipped(visible(column.label), 24), *(("Where",) if wide else ()))
     longest = max((cell_len(visible(finding.title)) for finding in findings), default=0)
     title_width = min(longest, width * _TITLE // WIDTH)
     made.columns[0].max_width = title_width
