@@ -17,15 +17,15 @@ def best_of_slice(row_ptr, stride_v, begin, end, BLOCK: tl.constexpr):
     """Packed best of elements begin..end of a row; NOTHING for an empty slice."""
     lane = tl.arange(0, BLOCK)
     best = tl.full([BLOCK], float("-inf"), tl.float32)  # [BLOCK]
-    where = begin + lane  # [BLOCK]
+    found = tl.zeros([BLOCK], tl.int32) + begin  # [BLOCK], start of the block that `best` was found in
     for start in range(begin, end, BLOCK):
         index = start + lane
         value = tl.load(row_ptr + index.to(tl.int64) * stride_v, mask=index < end, other=float("-inf")).to(tl.float32)
         # A NaN beats every number, and the first one stays.
         take = (value > best) | ((value != value) & (best == best))  # noqa: PLR0124  a NaN differs from itself
         best = tl.where(take, value, best)
-        where = tl.where(take, index, where)
-    return tl.max(pack(best, where, begin + lane < end), axis=0)
+        found = tl.where(take, start, found)
+    return tl.max(pack(best, found + lane, begin + lane < end), axis=0)
 
 
 @triton.jit

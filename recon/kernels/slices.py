@@ -8,6 +8,8 @@ NOTHING = -(1 << 63)
 """Packed value lower than every other: the initial state of a row, and what the kernels leave behind."""
 BLOCKS = ((1024, 2), (2048, 4))
 """Elements read at once by one program, with its warps: sixteen to a lane."""
+MOST_SPLITS = 128
+"""Slices of one row at most: each ends in two atomic operations."""
 NODE_LANES = (8, 64, 256)
 """Lanes that walk a request's nodes; few sizes, so that few kernels are compiled."""
 _SLICE_MULTIPLE = 64  # elements; keeps slices on 128-byte lines for two-byte logits
@@ -32,16 +34,14 @@ def chunk_of(vocab: int, splits: int) -> int:
 
 
 def configs(axes: Axes, multiprocessors: int) -> tuple[Axes, ...]:
-    """Ways to cut rows into slices: about four, eight and sixteen programs on a multiprocessor."""
-    rows = int(axes["batch"]) * int(axes["nodes"])
+    """Ways to cut rows into slices: from four programs on a multiprocessor upwards, in powers of two."""
+    rows, vocab = int(axes["batch"]) * int(axes["nodes"]), int(axes["vocab"])
+    least = 1 << max(0, (4 * multiprocessors // rows).bit_length() - 1)
     chosen: list[Axes] = []
     for block, warps in BLOCKS:
-        for each in (8, 16, 4):
-            splits = 1 << max(0, (each * multiprocessors // rows).bit_length() - 1)
-            splits = min(splits, 64, max(1, int(axes["vocab"]) // block))
-            config: Axes = {"splits": splits, "block": block, "warps": warps}
-            if config not in chosen:
-                chosen.append(config)
+        most = min(MOST_SPLITS, max(1, vocab // block))
+        cuts = dict.fromkeys(min(least * times, most) for times in (2, 4, 1, 8))
+        chosen += [{"splits": splits, "block": block, "warps": warps} for splits in cuts]
     return tuple(chosen)
 
 
