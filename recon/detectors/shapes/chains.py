@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Step, Store, View, within
-from recon.detectors.shapes.sighting import Sighting
-from recon.detectors.shapes.terms import SCANS, Load, callee, is_opaque, is_random, is_whole, loads
+from recon.index.sighting import Sighting
+from recon.detectors.shapes.terms import MATHS, SCANS, Load, arguments, callee, is_opaque, is_random, loads
 from recon.index.term import Term
 
 EQUALITY = ("==", "!=")
@@ -65,9 +65,9 @@ def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
         names = {source.dotted() for source in view.sources(side) if source.op == "name"}
         return found | {name for name in names if name in view.params}
     moving = _moving(view, loop)
-    return {load.base for load in _loads_of(view, side, loop) if any(view.depends(load, name, loop) for name in moving)} | {
-        source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(view, source, loop)
-    }
+    return {
+        load.base for load in _loads_of(view, side, loop) if any(view.depends(load, name, loop) for name in moving)
+    } | {source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(view, source, loop)}
 
 
 def _loads_of(view: View, side: Term, loop: Term | None) -> list[Load]:
@@ -92,7 +92,11 @@ def _moving(view: View, loop: Term) -> set[str]:
 
 def _is_element(view: View, source: Term, loop: Term) -> bool:
     """Whether a source is a sequence that the loop goes through element by element: `for a, b in zip(x, y)`."""
-    return loop.op == "for" and source.dotted() in {part.dotted() for part in loop.parts[1].walk()} - {"", "range", "zip"}
+    return loop.op == "for" and source.dotted() in {part.dotted() for part in loop.parts[1].walk()} - {
+        "",
+        "range",
+        "zip",
+    }
 
 
 # What ends acceptance
@@ -101,7 +105,7 @@ def _is_element(view: View, source: Term, loop: Term) -> bool:
 def _stop(view: View, compare: Term, step: Step) -> str:
     """How a mismatch ends acceptance; '' if it does not."""
     for call, _ in view.calls(*SCANS):
-        if id(compare) in view.behind(call):
+        if any(id(compare) in view.matches(part) for part in arguments(call)):
             return "product" if callee(call) == "cumprod" else "scan"
     if step.loops:
         loop = step.loops[-1]
@@ -110,8 +114,7 @@ def _stop(view: View, compare: Term, step: Step) -> str:
         if _raises_flag(view, compare, step, loop):
             return "flag"
     for call, at in view.calls(*FIRST):
-        arguments = call.parts[1:] if call.parts[0].op != "attr" else (call.parts[0].parts[0], *call.parts[1:])
-        if at.order >= step.order and any(_selects_position(view, part, compare) for part in arguments):
+        if at.order >= step.order and any(id(compare) in view.matches(part) for part in arguments(call)):
             return "first"
     return ""
 
@@ -150,31 +153,23 @@ def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
     return False
 
 
-def _selects_position(view: View, argument: Term, compare: Term) -> bool:
-    """Whether a reduction looks for a position: over a mask of matches, or over positions where they fail."""
-    for part in view.behind(argument).values():
-        if id(part) == id(compare):
-            return True
-    return False
-
-
 # What is emitted
 
 
 def _emits(view: View, compare: Term, bases: set[str]) -> bool:
     """Whether one of the compared sequences is written out, or read at the place where acceptance ended."""
     governed = view.governed(compare)
+    compared = view.behind(compare)
     for step in view.steps:
         for load in loads(step.term):
-            if load.base in bases and any(_is_place(view, key, governed) for key in load.keys):
+            if load.base in bases and id(load.term) not in compared and any(_is_place(key, governed) for key in load.keys):
                 return True
     return any(_writes(view, store, bases, governed, compare) for store in view.stores())
 
 
-def _is_place(view: View, key: Term, governed: set[str]) -> bool:
-    if key.op == "slice" or is_whole(key):
-        return False
-    return bool(view.names_behind(key) & governed)
+def _is_place(key: Term, governed: set[str]) -> bool:
+    """Whether a key is made of the accepted length itself."""
+    return key.op != "slice" and bool(governed & {part.dotted() for part in key.walk()})
 
 
 def _writes(view: View, store: Store, bases: set[str], governed: set[str], compare: Term) -> bool:
@@ -199,7 +194,7 @@ def stochastic_chains(view: View) -> Iterator[Sighting]:
         if not pair or (step.loops and _on_tree(view, step.loops[0], pair)):
             continue
         bases = {load.base for load in pair}
-        if not any(_is_coin(view, operand, bases, loop) for operand in operands):
+        if not _are_weighed(view, compare, loop, bases) or not any(_is_coin(view, operand, bases, loop) for operand in operands):
             continue
         if not _stop(view, compare, step) and (step.loops or not _share_vector(*pair)):
             continue
@@ -241,6 +236,27 @@ def _share_vector(one: Load, other: Load) -> bool:
     left, right = one.keys[-1], other.keys[-1]
     names = {part.dotted() for part in left.walk()} - {""}
     return bool(names) and left.op != "slice" and names == {part.dotted() for part in right.walk()} - {""}
+
+
+def _are_weighed(view: View, compare: Term, loop: Term | None, lookups: set[str]) -> bool:
+    """Whether a quotient, a product or a logarithm of the looked-up numbers stands in the comparison."""
+    stack, seen = list(compare.parts), set[int]()
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if (current.op == "op" and current.text in ("/", "*")) or callee(current) in _WEIGHING:
+            parts = current.parts if current.op == "op" else arguments(current)
+            weighed = [load for part in parts for o in view.operands(part, loop) for load in loads(o, deep=False)]
+            if callee(current) in _LOGARITHMS or any(load.base in lookups for load in weighed):
+                return True
+        stack.extend(view.carried_on(current, loop) or (arguments(current) if callee(current) in MATHS else ()))
+    return False
+
+
+_LOGARITHMS = frozenset({"log", "log2", "logf"})
+_WEIGHING = frozenset({"log", "log2", "logf", "div", "true_divide", "mul", "exp"})
 
 
 def _is_coin(view: View, operand: Term, lookups: set[str], loop: Term | None) -> bool:
@@ -336,7 +352,9 @@ def _filled_prefixes(view: View) -> Iterator[tuple[Term, Term]]:
                 yield call, call.parts[1].parts[1]
     for step in view.steps:
         if step.term.op == "assign" and step.term.parts[0].op == "index":
-            bounds = [key.parts[1] for key in step.term.parts[0].parts[1:] if key.op == "slice" and key.parts[1].op == "name"]
+            bounds = [
+                key.parts[1] for key in step.term.parts[0].parts[1:] if key.op == "slice" and key.parts[1].op == "name"
+            ]
             ranges = [part for part in step.term.parts[-1].walk() if callee(part) == "arange"]
             if bounds and ranges:
                 yield step.term, bounds[0]

@@ -7,7 +7,7 @@ that one loose answer rarely decides. Names are never interpreted, except those 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from recon.detectors.shapes.terms import CASTS, GROWERS, MATHS, Load, callee, loads, subject
+from recon.detectors.shapes.terms import CASTS, GROWERS, LOGIC, MATHS, Load, callee, loads, subject
 from recon.index.term import Term
 
 
@@ -179,14 +179,14 @@ class View:
             if id(current) in seen:
                 continue
             seen.add(id(current))
-            onward = self._carried_on(current, loop)
+            onward = self.carried_on(current, loop)
             if onward is None:
                 found.append(current)
             else:
                 stack.extend(onward)
         return found
 
-    def _carried_on(self, term: Term, loop: Term | None) -> list[Term] | None:
+    def carried_on(self, term: Term, loop: Term | None) -> list[Term] | None:
         """The terms whose values a term hands on; None if it is a source itself."""
         match term.op:
             case "op" | "neg" | "and" | "or" | "item":
@@ -210,6 +210,32 @@ class View:
             case "compare" | "not" | "const" | "none":
                 return []
         return None
+
+    def matches(self, term: Term) -> dict[int, Term]:
+        """The comparisons whose outcome a mask, a count or a selection is made of, through casts and logic only."""
+        found: dict[int, Term] = {}
+        stack, seen = [term], set[int]()
+        while stack:
+            current = stack.pop()
+            if id(current) in seen:
+                continue
+            seen.add(id(current))
+            if current.op == "compare":
+                found[id(current)] = current
+            stack.extend(self._logic_of(current))
+        return found
+
+    def _logic_of(self, term: Term) -> list[Term]:
+        if term.op in ("op", "not", "neg", "and", "or", "select", "item", "bind", "compare", "kw"):
+            return list(term.parts)
+        if term.op in ("name", "attr") and term.dotted() in self.definitions:
+            return [d.value for d in self.definitions[term.dotted()] if not d.weak]
+        name = callee(term)
+        if name == "where" or name in MATHS or name in LOGIC:
+            return list(term.parts[1:]) + ([term.parts[0].parts[0]] if term.parts[0].op == "attr" else [])
+        if name in CASTS:
+            return [term.parts[0].parts[0]] if term.parts[0].op == "attr" else list(term.parts[1:2])
+        return []
 
     def operands(self, term: Term, loop: Term | None = None) -> list[Term]:
         """What a number is computed from: `sources`, and on through the arguments of plain mathematics."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Store, View, within
-from recon.detectors.shapes.sighting import Sighting
+from recon.index.sighting import Sighting
 from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads
 from recon.index.term import Term
 
@@ -11,11 +11,10 @@ DOTS = frozenset({"dot", "dot_scaled", "matmul", "bmm", "einsum"})
 EXPONENTIALS = frozenset({"exp", "exp2", "softmax", "fast_exp", "expf", "exp2f"})
 
 
-def mask_hooks(view: View) -> Iterator[tuple[Sighting, str]]:
+def mask_hooks(view: View) -> Iterator[Sighting]:
     """Attention kernels over a KV cache whose scores take a mask or bias loaded by query and key.
 
-    Yields:
-        The sighting, and the name of the pointer parameter that the mask comes through.
+    The sighting's detail is the name of the pointer parameter that the mask comes through.
     """
     scored = [exp for exp, _ in view.calls(*EXPONENTIALS) if _has_dot(view, exp)]
     if not scored or not _reads_paged_keys(view):
@@ -28,7 +27,7 @@ def mask_hooks(view: View) -> Iterator[tuple[Sighting, str]]:
                 continue
             seen.add(parameter)
             note = f"scores take a mask or bias loaded through {parameter} by query and key before the softmax"
-            yield Sighting("hook", load.term.line, note), parameter
+            yield Sighting("hook", load.term.line, note, parameter)
 
 
 def _has_dot(view: View, term: Term) -> bool:
@@ -93,11 +92,10 @@ def _axis(term: Term) -> str:
 # Building the mask of a tree
 
 
-def ancestor_masks(view: View) -> Iterator[tuple[Sighting, str]]:
+def ancestor_masks(view: View) -> Iterator[Sighting]:
     """Code that marks, for each node of a tree, its ancestors in a two-dimensional mask.
 
-    Yields:
-        The sighting, and the name that holds the mask.
+    The sighting's detail is the name that holds the mask.
     """
     seen: set[str] = set()
     for store in view.stores():
@@ -106,7 +104,7 @@ def ancestor_masks(view: View) -> Iterator[tuple[Sighting, str]]:
         shape = next((form for form, test in _FORMS.items() if test(view, store)), "")
         if shape:
             seen.add(store.base)
-            yield Sighting(f"mask.{shape}", store.step.term.line, _BUILDS[shape]), store.base
+            yield Sighting(f"mask.{shape}", store.step.term.line, _BUILDS[shape], store.base)
 
 
 _BUILDS = {
@@ -121,9 +119,13 @@ def _climbs(view: View, store: Store) -> bool:
     if not store.step.loops or not _is_mark(view, store):
         return False
     for loop in store.step.loops:
-        climbers = set(view.chased(loop)) | view.sought(loop)
-        keyed = {name for key in store.keys for name in view.names_behind(key, loop)}
-        if climbers & keyed and _has_node_axis(view, store, loop, climbers):
+        chased = view.chased(loop)
+        climbers = {name for name, found in chased.items() if all(load.base != store.base for load in found)}
+        climbers |= view.sought(loop)
+        moving = {name for name, ds in view.definitions.items() if any(within(d.step, loop) for d in ds)}
+        if not any(climbers & {part.dotted() for part in key.walk()} for key in store.keys):
+            continue
+        if _has_node_axis(view, store, loop, moving):
             return True
     return False
 
@@ -135,15 +137,19 @@ def _is_mark(view: View, store: Store) -> bool:
     return bool(marks) or any(value.op == "const" for value in strong)
 
 
-def _has_node_axis(view: View, store: Store, loop: Term, climbers: set[str]) -> bool:
-    """Whether the store is also addressed by the node whose ancestors are sought: a key, or a product in an address."""
+def _has_node_axis(view: View, store: Store, loop: Term, moving: set[str]) -> bool:
+    """Whether the store is also addressed by the node whose ancestors are sought, which stays put while the loop climbs."""
     if len(store.keys) > 1:
-        return any(not climbers & view.names_behind(key, loop) and key.op != "const" for key in store.keys)
+        return any(_names(key) and not moving & view.names_behind(key, loop) for key in store.keys)
     return any(
-        part.op == "op" and part.text == "*" and not climbers & view.names_behind(part, loop)
+        part.op == "op" and part.text == "*" and _names(part) and not moving & view.names_behind(part, loop)
         for key in store.keys
         for part in view.behind(key).values()
     )
+
+
+def _names(term: Term) -> set[str]:
+    return {part.dotted() for part in term.walk()} - {""}
 
 
 def _looks_prefixes_up(view: View, store: Store) -> bool:

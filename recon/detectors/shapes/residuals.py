@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Store, View
-from recon.detectors.shapes.sighting import Sighting
+from recon.index.sighting import Sighting
 from recon.detectors.shapes.terms import callee
 from recon.index.term import Term
 

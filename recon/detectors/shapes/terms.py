@@ -23,6 +23,7 @@ MATHS = frozenset(
     ]
 )
 """Plain mathematics: the result is made of the arguments' values."""
+LOGIC = frozenset({"logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_not", "all", "any"})
 RANDOM = frozenset(
     [
         *("rand", "rand_like", "random", "uniform", "uniform_", "randint", "curand_uniform", "exponential_", "randn"),
@@ -50,6 +51,12 @@ def callee(term: Term) -> str:
     if function.op == "index":
         function = function.parts[0]
     return function.text if function.op in ("name", "attr") else ""
+
+
+def arguments(term: Term) -> tuple[Term, ...]:
+    """What a call works on: the receiver of a method, then its arguments."""
+    function = term.parts[0]
+    return (function.parts[0], *term.parts[1:]) if function.op == "attr" else term.parts[1:]
 
 
 def subject(term: Term) -> str:
@@ -116,7 +123,9 @@ def is_opaque(term: Term) -> bool:
     return term.op == "call" and term.parts[0].op == "name" and callee(term) not in _PYTHON
 
 
-_PYTHON = frozenset({"range", "len", "min", "max", "sum", "abs", "enumerate", "zip", "isinstance", "getattr", "list", "tuple"})
+_PYTHON = frozenset(
+    {"range", "len", "min", "max", "sum", "abs", "enumerate", "zip", "isinstance", "getattr", "list", "tuple"}
+)
 
 
 def is_whole(key: Term) -> bool:

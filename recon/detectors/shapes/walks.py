@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View, within
 from recon.detectors.shapes.residuals import is_zeroing, residuals
-from recon.detectors.shapes.sighting import Sighting
-from recon.detectors.shapes.terms import RANDOM, SCANS, Load, callee, is_whole, loads
+from recon.index.sighting import Sighting
+from recon.detectors.shapes.terms import RANDOM, SCANS, Load, arguments, callee, is_opaque, is_whole, loads
 from recon.index.term import Term
 
 EQUALITY = ("==", "!=")
@@ -70,7 +70,7 @@ def _link_walks(view: View, loop: Term) -> Iterator[Sighting]:
         left, right = (_on_walk(view, side, loop, nodes) for side in compare.parts)
         if not left or not right or _bases(left) & _bases(right):
             continue
-        if not _governs_progress(view, compare, loop):
+        if any(_takes_slice(load) for load in (*left, *right)) or not _records(view, compare, loop, nodes):
             continue
         yield Sighting(
             "walk.links",
@@ -81,13 +81,24 @@ def _link_walks(view: View, loop: Term) -> Iterator[Sighting]:
         return
 
 
-def _governs_progress(view: View, compare: Term, loop: Term) -> bool:
-    """Whether the outcome of a comparison decides what is counted or written in the loop."""
+def _takes_slice(load: Load) -> bool:
+    return any(key.op == "slice" for key in load.keys)
+
+
+def _records(view: View, compare: Term, loop: Term, nodes: set[str]) -> bool:
+    """Whether a match is counted, or the node or token that matched is written out."""
     governed = view.governed(compare)
     for name in governed:
-        if any(not d.weak and within(d.step, loop) for d in view.definitions[name]):
+        for definition in view.definitions[name]:
+            value = definition.value
+            if not definition.weak and within(definition.step, loop) and value.op == "op" and value.text == "+":
+                if value.parts[0].dotted() == name:
+                    return True
+    for store in view.stores():
+        written = {load.base for load in _on_walk(view, store.value, loop, nodes)} or (_names(store.value) & nodes)
+        if within(store.step, loop) and written and view.guarded_by(store.step, compare):
             return True
-    return any(within(store.step, loop) and view.guarded_by(store.step, compare) for store in view.stores())
+    return False
 
 
 # Dictionaries: while token in children[cur]: cur = children[cur][token]; token = target[cur]
@@ -99,7 +110,7 @@ def _dictionary_walks(view: View, loop: Term) -> Iterator[Sighting]:
             keys = [key for key in load.keys if key.dotted() != name]
             for key in keys:
                 chosen = [other for other in _loads_of(view, key, loop) if other.base != load.base]
-                if any(view.depends(other, name, loop) for other in chosen) and not _is_offset(load):
+                if any(view.depends(other, name, loop) for other in chosen) and _is_child_lookup(load, name):
                     yield Sighting(
                         "walk.dictionary",
                         load.term.line,
@@ -109,9 +120,12 @@ def _dictionary_walks(view: View, loop: Term) -> Iterator[Sighting]:
                     return
 
 
-def _is_offset(load: Load) -> bool:
-    """Whether a load adds up one flat address, rather than looking a key up."""
-    return len(load.keys) == 1 and load.keys[0].op == "op"
+def _is_child_lookup(load: Load, node: str) -> bool:
+    """Whether a load goes from a node and a token to a child: two keys, a pair as key, or a table of the node's own."""
+    if load.base.startswith(node + "."):
+        return True
+    keys = load.keys[0].parts if load.keys[0].op == "tuple" else load.keys
+    return len(keys) > 1 and any(key.dotted() == node for key in keys) and all(key.op != "slice" for key in keys)
 
 
 # Parents: for i in nodes: if parent[i] == cur and token[i] == target[cur]: cur = i
@@ -137,11 +151,15 @@ def _parent_scans(view: View, loop: Term) -> Iterator[Sighting]:
 
 
 def _takes(view: View, name: str, index: str, loop: Term) -> bool:
-    """Whether a name is set to the loop's index somewhere in the loop."""
-    return any(
-        not d.weak and within(d.step, loop) and index in {part.dotted() for part in d.value.walk()}
-        for d in view.definitions[name]
-    )
+    """Whether a name is set to the loop's index somewhere in the loop, plainly or by a selection."""
+    for definition in view.definitions[name]:
+        value = definition.value
+        if definition.weak or not within(definition.step, loop):
+            continue
+        chosen = value.parts[-2:] if value.op == "select" or callee(value) == "where" else (value,)
+        if any(part.dotted() == index for part in chosen):
+            return True
+    return False
 
 
 def _is_parent_test(view: View, compare: Term, index: str, node: str, loop: Term) -> bool:
@@ -191,7 +209,8 @@ def _gathers_itself(view: View, name: str, value: Term) -> Term | None:
     ]
     if not own or not any(part.op in ("and", "op", "call") for part in value.walk()):
         return None
-    return next((part for part in view.behind(value).values() if part.op == "compare" and part.text == "=="), None)
+    equalities = [match for match in view.matches(value).values() if match.text == "=="]
+    return next((match for match in equalities if _is_of_tokens(view, match)), None)
 
 
 def _grows_by_parent(view: View, name: str, value: Term, loop: Term) -> Term | None:
@@ -227,7 +246,8 @@ def _path_tables(view: View) -> Iterator[Sighting]:
         inner = view.behind(best)
         sums = [term for term in inner.values() if callee(term) in ("sum", "count_nonzero") and term is not best]
         scans = [scan for total in sums for scan in view.behind(total).values() if callee(scan) in SCANS]
-        equal = [c for scan in scans for c in view.behind(scan).values() if c.op == "compare" and c.text == "=="]
+        matched = [match for scan in scans for part in arguments(scan) for match in view.matches(part).values()]
+        equal = [match for match in matched if match.text == "==" and _is_of_tokens(view, match)]
         if equal and _selects_row(view, best):
             yield Sighting(
                 "walk.paths",
@@ -236,6 +256,15 @@ def _path_tables(view: View) -> Iterator[Sighting]:
                 "and the longest path is taken",
             )
             return
+
+
+def _is_of_tokens(view: View, compare: Term) -> bool:
+    """Whether both sides of an equality are read from somewhere, or given: neither is made up in place."""
+    return all(
+        any(loads(source, deep=False) or source.dotted() for source in view.sources(side))
+        or any(callee(source) in ("argmax", "squeeze") or is_opaque(source) for source in view.sources(side))
+        for side in compare.parts
+    )
 
 
 def _selects_row(view: View, best: Term) -> bool:
@@ -289,8 +318,12 @@ def _link_draws(view: View, loop: Term) -> Iterator[Sighting]:
     for compare, step in view.compares() if nodes else ():
         if compare.text not in ORDER or not within(step, loop) or len(step.loops) < 2:
             continue
-        behind = view.loads_behind(compare, loop)
-        tokens = [load for load in behind if any(view.depends(load, node, loop) for node in nodes)]
+        links = {load.base for found in view.chased(loop).values() for load in found}
+        tokens = [
+            load
+            for load in view.loads_behind(compare, loop)
+            if load.base not in links and any(view.depends(load, node, loop) for node in nodes)
+        ]
         lookups = [load for load in tokens if _is_lookup(view, load, tokens, loop)]
         if not lookups or not _has_coin(view, compare, loop, _bases(lookups)):
             continue
@@ -317,8 +350,8 @@ def _writes_token(view: View, compare: Term, loop: Term, tokens: set[str]) -> bo
 
 def _is_lookup(view: View, load: Load, tokens: list[Load], loop: Term) -> bool:
     """Whether a load is addressed by a token that was itself loaded at the current node: a probability by token."""
-    inner = {id(part) for key in load.keys for part in view.behind(key, loop).values()}
-    return any(id(token.term) in inner and token.base != load.base for token in tokens)
+    addressed = {id(source) for key in load.keys for source in view.sources(key, loop)}
+    return any(id(token.term) in addressed and token.base != load.base for token in tokens)
 
 
 def _has_coin(view: View, compare: Term, loop: Term, lookups: set[str]) -> bool:

@@ -10,6 +10,8 @@ class Sighting:
     shape: str
     """Id of the form, e.g. `walk.links`."""
     line: int
-    """Line of the test or store that decides."""
+    """Line of the test or store that decides, counted from 1 in the file."""
     note: str
     """One clause for a reader: what was seen."""
+    detail: str = ""
+    """A name that later questions need, e.g. the parameter that a mask comes through."""

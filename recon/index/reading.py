@@ -1,0 +1,238 @@
+"""The second pass: functions that the first pass chose, read in full by worker processes and asked for shapes.
+
+The code of a function never leaves its worker; what a shape reports does, and is cached by the bytes it was read from.
+"""
+
+import io
+import multiprocessing
+import tokenize
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+
+import msgspec
+
+from recon.index.cache import OutlineCache, version_of
+from recon.index.cuda_terms import functions
+from recon.index.inline import Callee, inlined
+from recon.index.pool import can_fork
+from recon.index.python_terms import read_function
+from recon.index.records import Feature
+from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
+from recon.index.sighting import Sighting
+from recon.index.term import Term
+from recon.ports import Blobs, Progress
+
+_READERS = ("term", "python_terms", "cuda_terms", "inline", "reading", "sighting", "records")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A function as the first pass found it: enough to cut it out of its file."""
+
+    digest: str
+    scope: int
+    line: int
+    end_line: int
+    params: tuple[str, ...]
+    features: Feature
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The functions of one blob that are to be read in full."""
+
+    digest: str
+    cuda: bool
+    slices: tuple[Slice, ...]
+    helpers: tuple[tuple[str, Slice], ...]
+    """Small functions, in this blob or others, that may stand in the place of their calls: name and slice."""
+
+    @property
+    def key(self) -> str:
+        """Digest of all bytes that the answer depends on."""
+        seed = blake2b(self.digest.encode(), digest_size=16)
+        for part in self.slices:
+            seed.update(f"{part.scope}:{part.line}:{part.features:d};".encode())
+        for name, part in self.helpers:
+            seed.update(f"{name}:{part.digest}:{part.line};".encode())
+        return seed.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the shapes said of one blob."""
+
+    sightings: dict[int, tuple[Sighting, ...]]
+    """By scope; functions in which nothing was seen are left out."""
+    refused: dict[int, str]
+    """Functions that could not be read in full, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A function read in full, for shapes to look at."""
+
+    body: Term
+    """Its `def` Term, small helpers inlined."""
+    params: tuple[str, ...]
+    features: Feature
+
+
+Ask = Callable[[Subject], Sequence[Sighting]]
+"""All shapes at once. A module-level function, so that it can be sent to worker processes."""
+
+_DECODER = msgspec.msgpack.Decoder(Answer)
+
+
+def answers(
+    jobs: Sequence[Job],
+    ask: Ask,
+    ask_version: str,
+    blobs: Blobs,
+    cache: OutlineCache,
+    progress: Progress,
+    workers: int,
+) -> Iterator[tuple[Job, Answer]]:
+    """What the shapes say of each blob, in no order; answers of an earlier run come from the cache.
+
+    Args:
+        jobs: What to read.
+        ask: The shapes.
+        ask_version: Digest of the shapes' own sources, so that an edit serves no stale answer.
+        blobs: Where the bytes are.
+        cache: Where answers are kept.
+        progress: Told of each blob.
+        workers: Processes to use.
+    """
+    version = f"{version_of(_READERS)}-{ask_version}"
+    known = cache.get_blob_records("sightings", version, [job.key for job in jobs])
+    progress.start("reading functions", len(jobs))
+    fresh: list[Job] = []
+    for job in jobs:
+        kept = known.get(job.key)
+        if kept is None:
+            fresh.append(job)
+            continue
+        progress.advance()
+        yield job, _DECODER.decode(kept)
+    for job, answer, keep in _read_all(fresh, ask, blobs, workers):
+        progress.advance()
+        if keep:
+            cache.put_blob_records("sightings", version, [(job.key, msgspec.msgpack.encode(answer))])
+        yield job, answer
+    progress.finish()
+
+
+def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[Job, Answer, bool]]:
+    """Read jobs in a pool; those left when a worker dies are read again one by one, so that one file costs itself."""
+    if not jobs:
+        return
+    # Large files first, so that no worker is left alone with one at the end.
+    ordered = sorted(jobs, key=lambda job: -sum(part.end_line - part.line for part in job.slices))
+    left = dict(enumerate(ordered))
+    try:
+        for number, answer in _in_pool(left, ask, blobs, workers):
+            yield left.pop(number), answer, True
+    except BrokenProcessPool:
+        for number, job in list(left.items()):
+            try:
+                answer = dict(_in_pool({number: job}, ask, blobs, 1))[number]
+            except BrokenProcessPool:
+                why = "its reader died"
+                yield job, Answer({}, {part.scope: why for part in job.slices}), False
+            else:
+                yield job, answer, True
+
+
+def _in_pool(jobs: dict[int, Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[int, Answer]]:
+    context = multiprocessing.get_context("fork" if can_fork() else "spawn")
+    executor = ProcessPoolExecutor(max(1, workers), mp_context=context)
+    try:
+        futures: dict[Future[bytes], int] = {
+            executor.submit(_answer, job, ask, blobs): number for number, job in jobs.items()
+        }
+        for future in as_completed(futures):
+            yield futures[future], _DECODER.decode(future.result())
+    finally:
+        processes = list((executor._processes or {}).values())  # noqa: SLF001 - no public way to end a busy worker
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+
+
+def _answer(job: Job, ask: Ask, blobs: Blobs) -> bytes:
+    """Read one job, in a worker."""
+    sightings: dict[int, tuple[Sighting, ...]] = {}
+    refused: dict[int, str] = {}
+    resolver = _Resolver(dict(job.helpers), blobs)
+    for part in job.slices:
+        try:
+            body = _body(part, blobs, cuda=job.cuda)
+            if part.features & (Feature.JIT | Feature.CUDA):
+                body = inlined(body, resolver)
+            seen = tuple(ask(Subject(body, part.params, part.features)))
+        except (ValueError, RecursionError) as error:
+            refused[part.scope] = str(error) or type(error).__name__
+        else:
+            if seen:
+                sightings[part.scope] = seen
+    return msgspec.msgpack.encode(Answer(sightings, refused))
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    """Finds the small functions that calls name."""
+
+    helpers: dict[str, Slice]
+    blobs: Blobs
+
+    def __call__(self, name: str) -> Callee | None:
+        part = self.helpers.get(name)
+        if part is None:
+            return None
+        try:
+            body = _body(part, self.blobs, cuda=bool(part.features & Feature.CUDA))
+        except ValueError:
+            return None
+        return Callee(part.params, body, f"{part.digest}:{part.line}")
+
+
+@cache
+def _lines(digest: str, blobs: Blobs) -> tuple[bytes, ...]:
+    return tuple(_utf8(blobs.get(digest)).splitlines(keepends=True))
+
+
+@cache
+def _cuda_bodies(digest: str, blobs: Blobs) -> dict[int, Term]:
+    return dict(functions(blobs.get(digest)))
+
+
+@cache
+def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
+    if cuda:
+        body = _cuda_bodies(part.digest, blobs).get(part.line)
+        if body is None:
+            raise ValueError("the grammar reads no function there")
+        return body
+    source = b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line])
+    if bracket_depth(source) > DEEPEST_BRACKETS:
+        raise ValueError("brackets nest too deep for libcst")
+    return read_function(source, part.line)
+
+
+def _utf8(data: bytes) -> bytes:
+    """The same text in UTF-8, whatever encoding its cookie names."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            return data.decode(encoding).encode()
+        except (SyntaxError, UnicodeDecodeError, LookupError):
+            return data.decode("latin-1").encode()
+    return data
