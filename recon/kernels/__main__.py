@@ -54,6 +54,7 @@ def run(plan: Plan, output: Output) -> int:
         os.environ["TRITON_INTERPRET"] = "1"
     else:
         os.environ.pop("TRITON_INTERPRET", None)
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # said aloud: the default changes in Triton 3.10
     try:
         import torch  # noqa: F401, PLC0415  the interpreter must be chosen first
         import triton  # noqa: F401, PLC0415

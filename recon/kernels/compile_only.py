@@ -12,7 +12,7 @@ from pathlib import Path
 
 import triton
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, CompiledKernel
 
 from .op import Build, Op
 from .wire import Axes, Compiled, Entry, Failed
@@ -50,7 +50,7 @@ def compile_for(entry: int, build: Build, arch: int) -> Compiled:
     Raises:
         Exception: whatever the compiler raises.
     """
-    kernel = triton.compile(_source(build), target=GPUTarget("cuda", arch, 32), options={"num_warps": build.warps})
+    kernel = built(build, arch)
     cubin, ptx = kernel.asm["cubin"], kernel.asm["ptx"]
     usage, spills = _usage(cubin), _spills(ptx, arch)
     dynamic, limit = int(kernel.metadata.shared), SHARED_LIMIT_BYTES[arch]
@@ -71,6 +71,12 @@ def compile_for(entry: int, build: Build, arch: int) -> Compiled:
         shared_limit_bytes=limit,
         fits=dynamic + usage["SHARED"] <= limit,
     )
+
+
+def built(build: Build, arch: int) -> CompiledKernel:
+    """What Triton's compiler makes of a build, every stage of it under `asm`."""
+    options = {"num_warps": build.warps, "enable_fp_fusion": True}  # said aloud: its default changes in Triton 3.10
+    return triton.compile(_source(build), target=GPUTarget("cuda", arch, 32), options=options)
 
 
 def _source(build: Build) -> ASTSource:

@@ -11,6 +11,8 @@ from pathlib import Path
 from .wire import Device, State
 
 QUERY_DEADLINE_S = 10.0
+REAP_S = 1.0
+"""How long one that was killed is waited for: it may sleep in the kernel for ever."""
 MEMORY_IN_USE_SHARE = 0.01
 """A GPU with a larger share of its memory in use is somebody's."""
 
@@ -94,8 +96,11 @@ class Smi:
         try:
             return child.communicate(timeout=QUERY_DEADLINE_S)[0]
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(child.pid, signal.SIGKILL)  # it may sleep in the kernel for ever: not waited for
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait(REAP_S)
+            if child.stdout:
+                child.stdout.close()
             self.silent = f"nvidia-smi did not answer in {QUERY_DEADLINE_S:.0f} s"
             return ""
 

@@ -136,7 +136,7 @@ def _plant(logits: torch.Tensor, tree: Tree, vocab: int, rng: random.Random) -> 
 def _spoil(logits: torch.Tensor, values: str, rng: random.Random) -> None:
     """Put values in that a comparison may get wrong; rows are drawn, so that planted ones may be hit too."""
     batch, nodes, vocab = logits.shape
-    for _ in range(batch * nodes if values in {"nan", "infinite", "zeros"} else 0):
+    for _ in range(batch * nodes if values in {"nan", "infinite", "negative", "zeros"} else 0):
         request, node = rng.randrange(batch), rng.randrange(nodes)
         places = [rng.randrange(vocab) for _ in range(2)]
         if values == "nan":
@@ -147,6 +147,8 @@ def _spoil(logits: torch.Tensor, values: str, rng: random.Random) -> None:
             logits[request, node, places[0]] = rng.choice([float("inf"), float("-inf")])
             if rng.random() < 1 / 2:
                 logits[request, node] = float("-inf")
+        elif values == "negative":
+            logits[request, node].abs_().neg_()
         else:  # the largest values are zeros of either sign
             logits[request, node].abs_().neg_()
             logits[request, node, places[0]] = 0.0

@@ -45,6 +45,7 @@ SMALL_CHECKS = (
     _check(2, 7, 300, "bf16", accepted=3, values="nan", layout="strided"),
     _check(2, 8, 300, "fp32", accepted=3, values="infinite"),
     _check(2, 8, 300, "fp16", accepted=0, values="zeros"),
+    _check(2, 4, 2500, "bf16", accepted=0, values="negative"),
     _check(3, 11, 200, "bf16", accepted=4, shape="padded"),
     _check(2, 8, 2100, "fp16", accepted=0),
 )

@@ -10,7 +10,7 @@ COVERAGE = 0.95
 
 
 def spread_of(samples_us: Sequence[float]) -> Spread:
-    """Median with its order-statistic interval at 95 %, and the tenth and ninetieth percentiles.
+    """Median with its order-statistic interval at 95 %, and the samples nearest to the tenth and ninetieth percentiles.
 
     Fewer than six samples hold no such interval: then it is their whole range.
 
@@ -24,13 +24,13 @@ def spread_of(samples_us: Sequence[float]) -> Spread:
         raise ValueError("no samples")
     ordered = sorted(samples_us)
     rank = interval_rank(len(ordered))
-    tenths = statistics.quantiles(ordered, n=10, method="inclusive") if len(ordered) > 1 else ordered * 9
+    tenth = round((len(ordered) - 1) / 10)
     return Spread(
         median_us=statistics.median(ordered),
         low_us=ordered[rank],
         high_us=ordered[-1 - rank],
-        p10_us=tenths[0],
-        p90_us=tenths[8],
+        p10_us=ordered[tenth],
+        p90_us=ordered[-1 - tenth],
         samples=len(ordered),
     )
 
@@ -47,5 +47,5 @@ def interval_rank(samples: int) -> int:
     while True:
         outside += math.comb(samples, rank)  # samples out of 2**samples, at one end
         if 2 * outside > (1 - COVERAGE) * 2**samples:
-            return rank
+            return max(0, rank - 1)
         rank += 1

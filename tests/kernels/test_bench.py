@@ -1,0 +1,153 @@
+"""How time is taken, with a clock that the test turns."""
+
+import time
+
+import pytest
+import torch
+
+from recon.kernels import bench as benches
+from recon.kernels.bench import Bench, TooLarge, measure, tune
+from recon.kernels.device import Smi
+from recon.kernels.op import Op, Work
+from recon.kernels.wire import Axes
+from tests.kernels.fakes import FakeStream, doubling, right
+
+L2_BYTES = 1000
+AXES: Axes = {"size": 8}  # 64 bytes
+
+
+@pytest.fixture
+def stream(monkeypatch: pytest.MonkeyPatch) -> FakeStream:
+    monkeypatch.setattr(benches, "WARMUP_S", 0.0)
+    return FakeStream()
+
+
+def bench_on(stream: FakeStream, memory_limit_bytes: int = 1 << 20) -> Bench:
+    smi = Smi("0")
+    smi.silent = "there is no GPU here"
+    return Bench(stream, torch.device("cpu"), 2, L2_BYTES, memory_limit_bytes, 30, smi)
+
+
+def ticking(stream: FakeStream, us: float, seen: list[int] | None = None) -> Op:
+    def launch(work: Work, config: Axes) -> None:
+        stream.now_us += us / int(config.get("speed", 1))
+        if seen is not None:
+            seen.append(id(work))
+        right(work, config)
+
+    return doubling(launch, configs=({"speed": 1}, {"speed": 4}, {"speed": 2}))
+
+
+def test_samples_are_times_of_one_call(stream: FakeStream) -> None:
+    measured = measure(bench_on(stream), ticking(stream, 6.0), {"only": ({"speed": 2}, 3)}, AXES, 0)
+    timing = measured.timings["only"]
+
+    assert [pytest.approx(3.0)] * 30 == list(timing.samples_us)
+    assert ({"speed": 2}, 3, "8 integers") == (timing.config, timing.configs_tried, timing.note)
+
+
+def test_inputs_rotate_until_they_exceed_three_times_the_cache(stream: FakeStream) -> None:
+    seen: list[int] = []
+    timing = measure(bench_on(stream), ticking(stream, 1000.0, seen), {"only": ({}, 1)}, AXES, 0).timings["only"]
+
+    assert 3 * L2_BYTES // 64 + 1 == timing.sets == len(set(seen))
+    assert timing.cold
+    assert timing.rotated_bytes == 64 * timing.sets > 3 * L2_BYTES
+    assert 0 == timing.calls % timing.sets
+
+
+def test_a_rotation_that_memory_cuts_short_is_not_called_cold(stream: FakeStream) -> None:
+    bench = bench_on(stream, memory_limit_bytes=640)
+    timing = measure(bench, ticking(stream, 1000.0), {"only": ({}, 1)}, AXES, 0).timings["only"]
+
+    assert (10, False) == (timing.sets, timing.cold)
+
+
+def test_a_graph_holds_eight_calls_or_two_milliseconds(stream: FakeStream) -> None:
+    wide: Axes = {"size": 1000}  # one set exceeds the cache
+    slow = measure(bench_on(stream), ticking(stream, 5000.0), {"only": ({}, 1)}, wide, 0).timings["only"]
+    quick = measure(bench_on(stream), ticking(stream, 10.0), {"only": ({}, 1)}, wide, 0).timings["only"]
+
+    assert 8 == slow.calls
+    assert 200 == quick.calls
+
+
+def test_a_case_beyond_the_limit_is_refused(stream: FakeStream) -> None:
+    with pytest.raises(TooLarge, match="64 bytes, the limit is 63"):
+        measure(bench_on(stream, memory_limit_bytes=63), ticking(stream, 1.0), {"only": ({}, 1)}, AXES, 0)
+
+
+def test_the_fastest_configuration_is_chosen(stream: FakeStream) -> None:
+    op = ticking(stream, 8.0)
+
+    assert ({"speed": 4}, 3) == tune(bench_on(stream), op, op.variants["only"], AXES, 0)
+
+
+def test_configurations_are_chosen_on_other_data_than_they_are_timed_on(stream: FakeStream) -> None:
+    seeds: list[int] = []
+    op = doubling(right, seeds=seeds)
+    stream.now_us = 1.0
+    bench = bench_on(stream)
+    tune(bench, op, op.variants["only"], AXES, 1_000_003)
+    tuned = set(seeds)
+    seeds.clear()
+    measure(bench, op, {"only": ({}, 1)}, AXES, 2_000_003)
+
+    assert not tuned & set(seeds)
+
+
+def test_what_timed_launches_left_is_compared_again(stream: FakeStream) -> None:
+    launches = [0]
+
+    def launch(work: Work, config: Axes) -> None:
+        launches[0] += 1
+        stream.now_us += 1000.0
+        right(work, config)
+        if launches[0] > 1000:
+            work.outputs["y"][0] += 1
+
+    measured = measure(bench_on(stream), doubling(launch), {"only": ({}, 1)}, AXES, 0)
+
+    assert "the reference says" in measured.wrong["only"]
+
+
+def test_variants_are_sampled_in_turn(stream: FakeStream) -> None:
+    order: list[str] = []
+
+    def variant(name: str) -> Op:
+        def launch(work: Work, config: Axes) -> None:
+            if not order or order[-1] != name:
+                order.append(name)
+            stream.now_us += 500.0
+            right(work, config)
+
+        return doubling(launch)
+
+    op = variant("a")
+    both = Op(
+        work=op.work,
+        compare=None,
+        variants={"a": op.variants["only"], "b": variant("b").variants["only"]},
+        bytes_of=op.bytes_of,
+    )
+    measured = measure(bench_on(stream), both, {"a": ({}, 1), "b": ({}, 1)}, AXES, 0)
+
+    assert order.count("a") > 30  # taken one after the other, there would be a handful of turns
+    assert {"a", "b"} == set(measured.timings)
+
+
+def test_first_launches_count_as_compilation(stream: FakeStream) -> None:
+    bench = bench_on(stream)
+    compiled: set[object] = set()
+
+    def launch(work: Work, config: Axes) -> None:
+        if config["speed"] not in compiled:
+            compiled.add(config["speed"])
+            time.sleep(0.02)
+        stream.now_us += 1000.0
+        right(work, config)
+
+    op = doubling(launch, configs=({"speed": 1}, {"speed": 2}))
+    tune(bench, op, op.variants["only"], AXES, 0)
+
+    assert 0.04 <= bench.compile_s

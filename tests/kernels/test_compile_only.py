@@ -1,0 +1,96 @@
+"""Kernels built for GPUs that are not here."""
+
+import dataclasses
+import sys
+
+import pytest
+
+from recon.kernels import compile_only, wire
+from recon.kernels.op import Build, Op
+from recon.kernels.read.kernel import OP as READ
+from recon.kernels.read.kernel import read
+from recon.kernels.tree_greedy.kernel import OP as TREE
+from recon.probes.plan import plan_compile
+from recon.probes.run import run_plan
+
+ENTRY = wire.Entry(0, "compile", "subject", "read", "", {})
+TYPES = {"x_ptr": "*i32", "sums_ptr": "*i32", "size": "i32", "chunk": "i32"}
+
+
+def reading(block: int, warps: int) -> Build:
+    return Build("triton", read, TYPES, {"BLOCK": block}, frozenset(("size", "chunk")), warps)
+
+
+def op_with(*builds: Build) -> Op:
+    return dataclasses.replace(READ, builds=lambda: builds)
+
+
+def test_a_build_says_what_it_uses() -> None:
+    (built,) = compile_only.compile_all(ENTRY, op_with(reading(1024, 4)), (90,))
+
+    assert isinstance(built, wire.Compiled)
+    assert ("sm_90", "sm_90a", "triton") == (built.arch, built.target, built.variant)
+    assert {"BLOCK": 1024, "warps": 4} == built.config
+    assert 8 < built.registers < 128
+    assert (0, 0, 232_448, True) == (
+        built.spill_store_bytes,
+        built.spill_load_bytes,
+        built.shared_limit_bytes,
+        built.fits,
+    )
+
+
+def test_spills_are_seen() -> None:
+    (built,) = compile_only.compile_all(ENTRY, op_with(reading(8192, 1)), (90,))
+
+    assert isinstance(built, wire.Compiled)
+    assert built.stack_bytes > 0
+    assert built.spill_store_bytes > 0 < built.spill_load_bytes
+
+
+def test_what_exceeds_the_shared_memory_of_a_block_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(compile_only.SHARED_LIMIT_BYTES, 90, 8)
+    (built,) = compile_only.compile_all(ENTRY, op_with(reading(1024, 4)), (90,))
+
+    assert isinstance(built, wire.Compiled)
+    assert not built.fits
+
+
+def test_a_build_that_fails_does_not_stop_the_others() -> None:
+    broken = dataclasses.replace(reading(1000, 4), constants={"BLOCK": 1000})  # no power of two
+    lines = list(compile_only.compile_all(ENTRY, op_with(broken, reading(1024, 4)), (90,)))
+
+    assert [wire.Failed, wire.Compiled] == [type(line) for line in lines]
+    assert isinstance(lines[0], wire.Failed)
+    assert "sm_90 read BLOCK=1000" in lines[0].why
+
+
+def test_an_unknown_architecture_is_a_failure_and_not_the_end() -> None:
+    (failed,) = compile_only.compile_all(ENTRY, op_with(reading(1024, 4)), (61,))
+
+    assert isinstance(failed, wire.Failed)
+
+
+@pytest.mark.parametrize("lanes", [64])
+def test_logits_are_loaded_sixteen_bytes_at_a_time(lanes: int) -> None:
+    build = next(each for each in TREE.builds() if each.constants.get("NODES") == lanes)
+    kernel = compile_only.built(build, 90)
+
+    assert "ld.global.v4.b32" in kernel.asm["ptx"]
+
+
+@pytest.mark.parametrize(
+    "archs", [pytest.param((120,), id="sm_120"), pytest.param((90, 100), id="others", marks=pytest.mark.slow)]
+)
+def test_every_kernel_fits_every_architecture_without_spills(archs: tuple[int, ...]) -> None:
+    result = run_plan(plan_compile(archs), python=sys.executable)
+    resources = [(each.kernel, found) for each in result.measurements for found in each.resources]
+
+    assert () == result.unknowns
+    assert {f"sm_{arch}" for arch in archs} == {found.arch for _, found in resources}
+    assert {"nop.triton", "read.triton", "copy.triton", "tree_greedy.fused", "linear_greedy.fused"} <= {
+        name for name, _ in resources
+    }
+    for name, found in resources:
+        assert found.fits, name
+        assert 0 == found.spill_store_bytes == found.spill_load_bytes, name

@@ -1,0 +1,114 @@
+"""The Triton kernels in Triton's interpreter: they agree with their references, and wrong ones would not."""
+
+import dataclasses
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recon.kernels import wire
+from recon.probes.plan import plan_interpret
+from recon.probes.run import PAYLOAD, run_plan
+
+
+def test_every_kernel_agrees_with_its_reference() -> None:
+    result = run_plan(plan_interpret(seed=3), python=sys.executable)
+    agreements = {each.kernel: each.agreement for each in result.measurements}
+
+    assert () == result.unknowns
+    assert result.complete
+    assert {"read.triton", "copy.triton", "tree_greedy.fused", "linear_greedy.fused"} <= set(agreements)
+    assert all(each is not None and each.cases and not each.mismatches for each in agreements.values())
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "axes"),
+    [
+        pytest.param(
+            "row_best.py",
+            "(0x7FFFFFFF - index).to(tl.int64)",
+            "index.to(tl.int64)",
+            {"values": "ties"},
+            id="ties go to the highest index",
+        ),
+        pytest.param(
+            "row_best.py",
+            "value = tl.where(value == 0.0, 0.0, value)",
+            "value = value * 1.0",
+            {"values": "zeros", "accepted": 0, "vocab": 33},
+            id="+0.0 beats -0.0",
+        ),
+        pytest.param(
+            "row_best.py",
+            "| ((value != value) & (best == best))",
+            "",
+            {"values": "nan"},
+            id="a NaN is overlooked",
+        ),
+        pytest.param(
+            "row_best.py",
+            "order = bits ^ ((bits >> 31) & 0x7FFFFFFF)",
+            "order = bits",
+            {"values": "negative"},
+            id="negative values count up",
+        ),
+        pytest.param(
+            "row_best.py",
+            "arrived == nodes * splits - 1",
+            "arrived == nodes * splits - 2",
+            {},
+            id="the walk begins before the last slice",
+        ),
+        pytest.param(
+            "tree_greedy/kernel.py",
+            "tl.store(arrived_ptr + request, 0)",
+            "tl.store(arrived_ptr + request, 1)",
+            {},
+            id="scratch is not put back",
+        ),
+        pytest.param(
+            "tree_greedy/kernel.py",
+            "follows & (parent == child)",
+            "follows & (parent >= child)",
+            {"accepted": 1, "nodes": 16, "vocab": 3, "values": "ties"},
+            id="the walk jumps to other branches",
+        ),
+        pytest.param(
+            "tree_greedy/kernel.py",
+            "unused = (node > steps) & (node < nodes)",
+            "unused = node > nodes",
+            {},
+            id="the tail is not written",
+        ),
+    ],
+)
+def test_a_kernel_broken_in_one_place_is_caught(
+    tmp_path: Path, file: str, right: str, wrong: str, axes: dict[str, int | str]
+) -> None:
+    payload = tmp_path / "kernels"
+    shutil.copytree(PAYLOAD, payload)
+    text = (payload / file).read_text(encoding="utf-8")
+    assert right in text, "the line that this test breaks has changed: name the new one"
+    (payload / file).write_text(text.replace(right, wrong), encoding="utf-8")
+    case: wire.Axes = {"batch": 2, "nodes": 6, "vocab": 150, "dtype": "fp32", "accepted": 3, **axes}
+    plan = dataclasses.replace(
+        plan_interpret(),
+        entries=(wire.Entry(0, "test", "subject", "tree_greedy", "fused", {}),),
+        checks=(wire.Check("tree_greedy", case),),
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "kernels"],
+        input=wire.encode_plan(plan),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    (result,) = (line for line in map(wire.decode, done.stdout.splitlines()) if isinstance(line, wire.Result))
+
+    assert result.agreement is not None
+    assert 1 == result.agreement.mismatches, result.agreement.detail
+    assert re.search(r"the reference says|written outside", result.agreement.detail)

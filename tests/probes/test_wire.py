@@ -1,0 +1,81 @@
+"""What crosses the wire comes out as it went in, and nothing else comes out."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recon.kernels import wire
+from recon.probes.plan import plan_compile, plan_gpu, plan_interpret
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+AXES = st.dictionaries(st.text(), st.integers() | FINITE | st.text(), max_size=4)
+TIMINGS = st.builds(wire.Timing, samples_us=st.lists(FINITE).map(tuple), replay_overhead_us=FINITE, config=AXES)
+LINES = st.one_of(
+    st.builds(wire.Hello),
+    st.builds(wire.Refused),
+    st.builds(wire.Started),
+    st.builds(wire.Result, timing=st.none() | TIMINGS),
+    st.builds(wire.Compiled, config=AXES),
+    st.builds(wire.Failed),
+    st.builds(wire.Done, seconds=FINITE, device_seconds=FINITE),
+)
+
+
+@given(LINES)
+def test_a_line_comes_back_as_it_was(line: wire.Line) -> None:
+    text = wire.encode(line)
+
+    assert "\n" not in text
+    assert line == wire.decode(text)
+
+
+@pytest.mark.parametrize("plan", [plan_gpu(), plan_interpret(), plan_compile((90,))], ids=lambda plan: plan.mode)
+def test_a_plan_comes_back_as_it_was(plan: wire.Plan) -> None:
+    assert plan == wire.decode_plan(wire.encode_plan(plan))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "nonsense",
+        "{}",
+        '{"kind": "bye"}',
+        '{"kind": "started", "entry": 1}',
+        '{"kind": "started", "entry": 1, "stage": "check", "more": 1}',
+        '{"kind": "started", "entry": true, "stage": "check"}',
+        '{"kind": "started", "entry": "1", "stage": "check"}',
+        '{"kind": "done", "interrupted": 0, "seconds": 1.0, "device_seconds": 1.0}',
+        '{"kind": "result", "entry": 1, "agreement": [], "timing": null, "before": null, "after": null}',
+        '{"kind": ["started"]}',
+        "[" * 100_000,
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(wire.WireError):
+        wire.decode(text)
+
+
+def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "LINE_LIMIT_BYTES", 20)
+
+    with pytest.raises(wire.WireError, match="more than 20"):
+        wire.decode(wire.encode(wire.Started(1, "check")))
+
+
+def test_a_plan_of_another_version_is_refused() -> None:
+    data = json.loads(wire.encode_plan(plan_interpret()))
+    data["schema_version"] += 1
+
+    with pytest.raises(wire.WireError, match="schema version 2"):
+        wire.decode_plan(json.dumps(data))
+
+
+def test_a_number_without_point_is_a_float_where_one_is_wanted() -> None:
+    line = wire.decode('{"kind": "done", "interrupted": false, "seconds": 1, "device_seconds": 2}')
+
+    assert isinstance(line, wire.Done)
+    assert isinstance(line.seconds, float)
