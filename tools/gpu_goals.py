@@ -1,4 +1,4 @@
-"""Run the whole probe on the GPU of this machine and hold its times against the goals of docs/kernels.md.
+"""Run the whole probe on the GPU of this machine and hold its times against the goals set for one H200.
 
     python3 tools/gpu_goals.py results.jsonl [--full]
 

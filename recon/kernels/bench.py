@@ -29,7 +29,9 @@ MOST_CALLS = 4096
 L2_MULTIPLE = 3
 WARMUP_S = 0.15
 TUNE_REPLAYS = 9
-QUEUED_ROUNDS = 8
+QUEUED_S = 0.15
+"""Work queued while nvidia-smi is asked, so that it sees the GPU at work."""
+MOST_QUEUED = 256
 CALIBRATION_CALLS = 512
 COMPARED_BYTES = 1 << 30
 """After the clock, outputs are compared again for as many input sets as read so much."""
@@ -114,12 +116,13 @@ class Bench:
                 lane.graph.replay()
             self.stream.synchronize()
             rounds += 1
-        for _ in range(QUEUED_ROUNDS):
+        queued = min(MOST_QUEUED, math.ceil(QUEUED_S * rounds / max(time.monotonic() - begin, 1e-6)))
+        for _ in range(queued):
             for lane in lanes:
                 lane.graph.replay()
         reading = self.smi.read()  # while the queue is worked off
         self.stream.synchronize()
-        return rounds + QUEUED_ROUNDS, reading.state if reading else None
+        return rounds + queued, reading.state if reading else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ REAP_S = 1.0
 MEMORY_IN_USE_SHARE = 0.01
 """A GPU with a larger share of its memory in use is somebody's."""
 
+CONTEXT_BYTES = 1 << 30
+"""More than a CUDA context of our own takes."""
+
 _FIELDS = {
     "uuid": ("uuid",),
     "driver": ("driver_version",),
@@ -54,6 +57,7 @@ class Smi:
         """Ask about the GPU of this UUID or index."""
         self.gpu = gpu
         self.silent = ""
+        self.hung = False
         self._columns = {name: list(names) for name, names in _FIELDS.items()}
 
     def read(self) -> Reading | None:
@@ -101,6 +105,7 @@ class Smi:
                 child.wait(REAP_S)
             if child.stdout:
                 child.stdout.close()
+            self.hung = True
             self.silent = f"nvidia-smi did not answer in {QUERY_DEADLINE_S:.0f} s"
             return ""
 
@@ -131,6 +136,18 @@ def objections(reading: Reading) -> list[str]:
         reasons.append(f"its compute mode is {state.compute_mode}")
     if state.mig == "Enabled":
         reasons.append("MIG is enabled")
+    if mps_alive():
+        reasons.append("an MPS server is running")
+    return reasons
+
+
+def objections_without_smi(device: Device) -> list[str]:
+    """Likewise where nvidia-smi says nothing: what torch can tell, its own context allowed for."""
+    reasons, used = [], device.memory_bytes - device.free_bytes
+    if used > CONTEXT_BYTES + MEMORY_IN_USE_SHARE * device.memory_bytes:
+        reasons.append(f"{used} of {device.memory_bytes} bytes are in use")
+    if "MIG" in device.name.split():
+        reasons.append("it is a MIG slice")
     if mps_alive():
         reasons.append("an MPS server is running")
     return reasons

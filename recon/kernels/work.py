@@ -1,5 +1,6 @@
 """A plan, carried out: on a GPU, in Triton's interpreter, or by the compiler. A failure is a line, not the end."""
 
+import gc
 import importlib
 import os
 import time
@@ -8,10 +9,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 import torch
+import triton
 
 from . import bench as benches
 from .check import check
-from .device import Smi, describe_cpu, describe_gpu, objections
+from .device import Reading, Smi, describe_cpu, describe_gpu, objections, objections_without_smi
 from .op import Op
 from .stream import Cuda
 from .wire import (
@@ -33,6 +35,10 @@ from .wire import (
 Write = Callable[[Line], None]
 TUNING_SEED, TIMING_SEED = 1_000_003, 2_000_003
 """Added to the plan's seed, so that configurations are chosen on other data than they are timed on."""
+INTERPRETER_SINCE = (3, 3)
+SETTLE_S = 1.5
+LARGEST_L2_BYTES = 128 << 20
+"""Taken for the L2 cache where torch does not know its size: as large as any so far."""
 KERNELS = frozenset(("nop", "read", "copy", "gemm", "linear_greedy", "tree_greedy"))
 
 
@@ -52,11 +58,14 @@ def in_interpreter(plan: Plan, write: Write) -> int:
     """Check every entry on the CPU, nothing timed; the exit code."""
     begin = time.monotonic()
     write(Hello(SCHEMA_VERSION, plan.mode, describe_cpu(), State()))
-    device = torch.device("cpu")
+    device, too_old = torch.device("cpu"), _too_old(triton.__version__)
     interrupted = False
     try:
         for entry in _until(plan, begin, write):
             write(Started(entry.id, "check"))
+            if too_old:
+                write(Failed(entry.id, "check", too_old))
+                continue
             try:
                 agreement = _agreement(plan, entry, device, 1)
             except Exception as error:  # noqa: BLE001  a kernel may raise anything; the others go on
@@ -67,6 +76,15 @@ def in_interpreter(plan: Plan, write: Write) -> int:
         interrupted = True
     write(Done(interrupted, time.monotonic() - begin, 0.0))
     return 130 if interrupted else 0
+
+
+def _too_old(version: str) -> str:
+    """Why the interpreter of a version of Triton cannot judge a kernel; empty if it can.
+
+    That of 3.1 left the output of a plain copy unwritten on current torch (seen), so it would accuse every kernel.
+    """
+    numbers = tuple(int(word) for word in version.split(".")[:2] if word.isdecimal())
+    return "" if numbers >= INTERPRETER_SINCE else f"the interpreter of Triton {version} is too old to judge by"
 
 
 def in_compiler(plan: Plan, write: Write) -> int:
@@ -90,34 +108,53 @@ def in_compiler(plan: Plan, write: Write) -> int:
 def on_gpu(plan: Plan, write: Write) -> int:
     """Check and time every entry on one GPU; the exit code."""
     begin = time.monotonic()
-    smi = Smi(plan.gpu or os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0")
-    reading = smi.read()
-    reasons = objections(reading) if reading else []
-    if smi.silent.startswith("nvidia-smi did not answer"):
-        reasons.append(smi.silent)
-    if reasons and reading and reading.state.utilization_percent not in {"", "0"}:
-        time.sleep(1.5)  # utilization is that of the last second: look again
-        reading = smi.read() or reading
-        reasons = objections(reading)
-    if reasons and not plan.allow_busy:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+    if not plan.gpu and visible in {"", "-1"}:
+        write(Refused("no_gpu", f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}"))
+        return 1
+    smi = Smi(plan.gpu or visible)
+    reading = _settled(smi)
+    if not plan.allow_busy and (reasons := _objections(smi, reading)):
         write(Refused("gpu_busy", "; ".join(reasons)))
         return 1
-    if reading:
-        os.environ["CUDA_VISIBLE_DEVICES"] = reading.uuid
-    elif plan.gpu:
-        os.environ["CUDA_VISIBLE_DEVICES"] = plan.gpu
+    os.environ["CUDA_VISIBLE_DEVICES"] = reading.uuid if reading else smi.gpu
     if not torch.cuda.is_available():
-        write(
-            Refused("no_gpu", f"torch {torch.__version__} sees no CUDA device" + (f"; {smi.silent}" * bool(smi.silent)))
-        )
+        seen = f"torch {torch.__version__} sees no CUDA device"
+        write(Refused("no_gpu", f"{seen}; {smi.silent}" if smi.silent else seen))
         return 1
     device = describe_gpu(reading)
+    if not plan.allow_busy and reading is None and (reasons := objections_without_smi(device)):
+        write(Refused("gpu_busy", "; ".join(reasons)))
+        return 1
     write(Hello(SCHEMA_VERSION, plan.mode, device, reading.state if reading else State()))
     limit = int(min(plan.memory_limit_bytes, plan.memory_fraction * device.free_bytes))
     bench = benches.Bench(
-        Cuda(), torch.device("cuda", 0), device.multiprocessors, device.l2_bytes, limit, plan.samples, smi
+        Cuda(),
+        torch.device("cuda", 0),
+        device.multiprocessors,
+        device.l2_bytes or LARGEST_L2_BYTES,
+        limit,
+        plan.samples,
+        smi,
     )
+    gc.collect()
+    gc.freeze()  # each graph capture collects garbage: what was imported need not be looked at again
     return _Session(plan, write, bench, begin).run()
+
+
+def _settled(smi: Smi) -> Reading | None:
+    """The GPU as nvidia-smi sees it; once more if it was busy, since it tells of the last second."""
+    reading = smi.read()
+    if reading and reading.state.utilization_percent not in {"", "0"}:
+        time.sleep(SETTLE_S)
+        reading = smi.read() or reading
+    return reading
+
+
+def _objections(smi: Smi, reading: Reading | None) -> list[str]:
+    if reading:
+        return objections(reading)
+    return [smi.silent] if smi.hung else []
 
 
 @dataclass(slots=True)

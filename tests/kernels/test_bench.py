@@ -19,6 +19,7 @@ AXES: Axes = {"size": 8}  # 64 bytes
 @pytest.fixture
 def stream(monkeypatch: pytest.MonkeyPatch) -> FakeStream:
     monkeypatch.setattr(benches, "WARMUP_S", 0.0)
+    monkeypatch.setattr(benches, "QUEUED_S", 0.0)
     return FakeStream()
 
 

@@ -3,8 +3,10 @@
 import pytest
 
 from recon.kernels import wire
+from recon.kernels.linear_greedy import spec as linear_spec
+from recon.kernels.tree_greedy import spec as tree_spec
 from recon.probes.linear_vs_tree import CASES, CHECKS
-from recon.probes.plan import ARCHS, BYTES_OF, FULL, QUICK, plan_compile, plan_gpu, plan_interpret
+from recon.probes.plan import ARCHS, BYTES_OF, FULL, MATRIX_FLOPS_OF, QUICK, plan_compile, plan_gpu, plan_interpret
 
 TWO_GIB = 2 << 30
 
@@ -87,6 +89,16 @@ def test_every_kernel_of_ours_is_built_once() -> None:
     assert (90, 120) == plan.archs
     assert ["copy", "linear_greedy", "nop", "read", "tree_greedy"] == sorted(entry.kernel for entry in plan.entries)
     assert ARCHS == plan_compile().archs
+
+
+def test_operations_are_counted() -> None:
+    axes: wire.Axes = {"batch": 2, "nodes": 3, "vocab": 10}
+
+    assert 2 * 2 * 3 * 5 == MATRIX_FLOPS_OF["gemm"]({"m": 2, "n": 3, "k": 5})
+    assert 66 == tree_spec.comparisons_of(axes) == linear_spec.comparisons_of(axes)
+    assert {"gemm"} == {
+        kernel for kernel in MATRIX_FLOPS_OF if MATRIX_FLOPS_OF[kernel](axes | {"m": 1, "n": 1, "k": 1})
+    }
 
 
 @pytest.mark.parametrize(

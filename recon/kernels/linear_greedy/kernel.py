@@ -19,7 +19,7 @@ from .reference import reference
 _LOWEST = tl.constexpr(NOTHING)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["nodes", "splits"])
 def linear_greedy_fused(
     logits_ptr,
     token_ptr,

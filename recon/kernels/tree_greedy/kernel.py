@@ -40,7 +40,7 @@ def walk_tree(target, follows, parent, node, path_ptr, emitted_ptr, accepted_ptr
     tl.store(accepted_ptr + request, steps)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["nodes", "splits"])
 def tree_greedy_fused(
     logits_ptr,
     token_ptr,
@@ -81,7 +81,7 @@ def tree_greedy_fused(
         tl.store(arrived_ptr + request, 0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["nodes"])
 def tree_greedy_walk(
     target_ptr, token_ptr, parent_ptr, path_ptr, emitted_ptr, accepted_ptr, nodes, NODES: tl.constexpr
 ):
