@@ -33,7 +33,8 @@ def main() -> int:
     parser.add_argument("--plan", help="file with the plan; standard input if left out")
     path = parser.parse_args().plan
     output = Output()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # the first may be ignored where a shell started us beside itself
+        signal.signal(number, _stop)
     begin = time.monotonic()
     try:
         text = Path(path).read_text(encoding="utf-8") if path else sys.stdin.read()
@@ -46,6 +47,13 @@ def main() -> int:
     except KeyboardInterrupt:
         output.write(Done(interrupted=True, seconds=time.monotonic() - begin, device_seconds=0.0))
         return 130
+
+
+def _stop(_number: int, _frame: object) -> None:
+    """End in good order at the first signal; a second Ctrl-C must not cut the last line short."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise KeyboardInterrupt
 
 
 def run(plan: Plan, output: Output) -> int:

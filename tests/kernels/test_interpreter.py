@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,29 @@ def test_a_kernel_broken_in_one_place_is_caught(
     assert result.agreement is not None
     assert 1 == result.agreement.mismatches, result.agreement.detail
     assert re.search(r"the reference says|written outside", result.agreement.detail)
+
+
+def test_ctrl_c_leaves_what_was_finished() -> None:
+    """The payload itself, not a stand-in: interrupted once it has begun, it ends in good order."""
+    payload = subprocess.Popen(
+        ["sh", "-c", "trap '' INT; exec \"$0\" -m recon.kernels", sys.executable],  # as what runs beside a shell
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=PAYLOAD.parent.parent,
+    )
+    assert payload.stdin
+    assert payload.stdout
+    with payload, payload.stdin as pipe:
+        pipe.write(wire.encode_plan(plan_interpret()))
+        pipe.close()
+        lines: list[wire.Line] = []
+        for line in payload.stdout:
+            lines.append(wire.decode(line))
+            if sum(isinstance(each, wire.Result) for each in lines) == 2:
+                payload.send_signal(signal.SIGINT)
+
+    assert 130 == payload.returncode
+    assert 2 <= sum(isinstance(each, wire.Result) for each in lines) < len(plan_interpret().entries)
+    assert isinstance(lines[-1], wire.Done)
+    assert lines[-1].interrupted
