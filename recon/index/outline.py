@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from recon.index import signs, spell
 from recon.index.cuda_outline import outline_cuda
 from recon.index.expressions import ExpressionReader, Frame
-from recon.index.records import Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.records import Bind, Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.rescue import outline_by_lines, rescue
 
 __all__ = ["outline_cuda", "outline_of_tree", "outline_python", "try_python"]
@@ -194,6 +194,9 @@ class _Reader(ExpressionReader):
             self.frame.bits |= _BREAK
         if node.value is not None:
             self.walk([node.value])
+            for suffix, text in spell.values(node.value):
+                if not suffix:
+                    self.binds.append(Bind(self.frame.id, "return", text, "", node.lineno))
 
     def breaking(self, _: ast.Break) -> None:
         """Note a break."""

@@ -144,7 +144,7 @@ class Bind(Struct, frozen=True, array_like=True, gc=False):
 
     scope: int
     target: str
-    """`x`, `self.x`, `X.y`, or `X[]` for a dictionary or list entry."""
+    """`x`, `self.x`, `X.y`, `X[]` for a dictionary or list entry, or `return` for what a function gives back."""
     value: str
     """Dotted text of the value; `f()` for the result of a call of f; a dict or list literal of names is one Bind each,
     with target `X[]`; '' when only an annotation is known."""

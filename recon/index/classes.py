@@ -1,0 +1,146 @@
+"""Classes of a source tree: their bases, the order of lookup, their subclasses, and what they define."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from recon.index.records import Scope, ScopeKind
+from recon.index.tables import Ref, Table
+from recon.index.values import Kind, Value
+
+_Values = Callable[[str, int, str], tuple[Value, ...]]
+
+
+class Classes:
+    """The hierarchy of the tree, computed as it is asked for."""
+
+    def __init__(self, tables: Mapping[str, Table], values: _Values) -> None:
+        self._tables = tables
+        self._values = values
+        self._bases: dict[Ref, tuple[Value, ...]] = {}
+        self._orders: dict[Ref, tuple[Ref, ...]] = {}
+        self._children: dict[Ref, list[Ref]] | None = None
+        self._methods: dict[tuple[Ref, str], tuple[Ref, ...]] = {}
+        self._overrides: dict[tuple[Ref, str], tuple[Ref, ...]] = {}
+
+    def is_class(self, ref: Ref | None) -> bool:
+        """Whether a definition is a class."""
+        return ref is not None and self._tables[ref.path].scopes[ref.scope].kind is ScopeKind.CLASS
+
+    def bases(self, ref: Ref) -> tuple[Value, ...]:
+        """The base classes of a class, those outside the tree too."""
+        known = self._bases.get(ref)
+        if known is None:
+            row = self._tables[ref.path].scopes[ref.scope]
+            found = [value for base in row.bases for value in self._values(ref.path, row.parent, base)]
+            known = self._bases[ref] = tuple(value for value in found if value.ref != ref)
+        return known
+
+    def order(self, ref: Ref) -> tuple[Ref, ...]:
+        """The class and its bases in the order in which attributes are looked for."""
+        known = self._orders.get(ref)
+        if known is None:
+            parents: dict[Ref, tuple[Ref, ...]] = {}
+            todo = [ref]
+            while todo:
+                one = todo.pop()
+                if one not in parents:
+                    bases = [base.ref for base in self.bases(one) if base.kind is Kind.DEFINITION]
+                    parents[one] = tuple(base for base in bases if base is not None and self.is_class(base))
+                    todo += parents[one]
+            known = self._orders[ref] = linearize(parents, ref)
+        return known
+
+    def outside_bases(self, ref: Ref) -> set[str]:
+        """Dotted names of the bases, at any distance, that the tree does not define."""
+        return {base.text for one in self.order(ref) for base in self.bases(one) if base.kind is Kind.OUTSIDE}
+
+    def subclasses(self, ref: Ref) -> Iterator[Ref]:
+        """All classes of the tree below a class, nearest first."""
+        if self._children is None:
+            self._children = self._invert()
+        seen = {ref}
+        row = [ref]
+        while row:
+            below = [child for one in row for child in self._children.get(one, ())]
+            row = [child for child in dict.fromkeys(below) if child not in seen]
+            seen.update(row)
+            yield from row
+
+    def _invert(self) -> dict[Ref, list[Ref]]:
+        children: dict[Ref, list[Ref]] = {}
+        for path, table in self._tables.items():
+            for row in table.scopes:
+                if row.kind is ScopeKind.CLASS and row.bases:
+                    child = Ref(path, row.id)
+                    for base in self.bases(child):
+                        if base.ref is not None:
+                            children.setdefault(base.ref, []).append(child)
+        return children
+
+    def method(self, ref: Ref, name: str) -> tuple[Ref, ...]:
+        """What a class defines under a name, itself or through its bases; several if it is defined in branches."""
+        key = (ref, name)
+        known = self._methods.get(key)
+        if known is None:
+            known = ()
+            for one in self.order(ref):
+                known = self.own(one, name)
+                if known:
+                    break
+            self._methods[key] = known
+        return known
+
+    def after(self, ref: Ref, name: str) -> tuple[Ref, ...]:
+        """What `super()` finds under a name in a method of a class."""
+        for one in self.order(ref)[1:]:
+            if found := self.own(one, name):
+                return found
+        return ()
+
+    def own(self, ref: Ref, name: str) -> tuple[Ref, ...]:
+        """What the body of a class defines under a name."""
+        entries = self._tables[ref.path].entries[ref.scope].get(name, ())
+        return tuple(Ref(ref.path, entry.id) for entry in entries if isinstance(entry, Scope))
+
+    def overrides(self, ref: Ref, name: str) -> tuple[Ref, ...]:
+        """Definitions of a method in the subclasses of a class."""
+        key = (ref, name)
+        known = self._overrides.get(key)
+        if known is None:
+            below = [found for one in self.subclasses(ref) for found in self.own(one, name)]
+            known = self._overrides[key] = tuple(dict.fromkeys(below))
+        return known
+
+    def called(self, ref: Ref) -> str:
+        """The method that runs when an instance is called: `__call__`, or `forward` of a torch module."""
+        return "__call__" if self.method(ref, "__call__") else "forward"
+
+
+def linearize(parents: Mapping[Ref, tuple[Ref, ...]], start: Ref) -> tuple[Ref, ...]:
+    """The order in which Python looks through a class and its bases (C3); depth first where there is none."""
+    order: dict[Ref, tuple[Ref, ...]] = {}
+    stack = [start]
+    is_open: set[Ref] = set()
+    while stack:
+        ref = stack[-1]
+        waiting = [base for base in parents.get(ref, ()) if base not in order and base not in is_open]
+        if waiting and ref not in order:
+            is_open.add(ref)
+            stack += waiting
+            continue
+        stack.pop()
+        is_open.discard(ref)
+        if ref not in order:
+            bases = [base for base in parents.get(ref, ()) if base in order]
+            order[ref] = (ref, *_merge([*[list(order[base]) for base in bases], bases]))
+    return order[start]
+
+
+def _merge(rows: list[list[Ref]]) -> list[Ref]:
+    merged: list[Ref] = []
+    rows = [row for row in rows if row]
+    while rows:
+        tails = {ref for row in rows for ref in row[1:]}
+        head = next((row[0] for row in rows if row[0] not in tails), rows[0][0])  # a conflict: go on depth first
+        merged.append(head)
+        rows = [kept for row in rows if (kept := [ref for ref in row if ref != head])]
+    return merged

@@ -1,0 +1,368 @@
+"""What a name means: dotted text, seen in a scope of a file, resolved to the definitions of a source tree."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from recon.index.classes import Classes
+from recon.index.records import Bind, Import, Outline, Param, Scope
+from recon.index.spell import words
+from recon.index.tables import Entry, Ref, Table, is_python, paused_gc, tokens
+from recon.index.values import Kind, Value, together, weakened
+from recon.records.path import Tier
+
+__all__ = ["Kind", "Names", "Ref", "Value"]
+
+_DEEPEST = 40
+_LONGEST_OUTSIDE = 200
+_WRAPPERS = words(
+    "partial partialmethod jit njit compile script cache lru_cache lru_cache() wraps() autotune() heuristics() vmap "
+    "no_grad() inference_mode() checkpoint remote staticmethod classmethod contextmanager update_wrapper"
+)
+"""Callables from outside the tree that give back, in effect, the function handed to them."""
+_PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty"})
+_THROUGH = frozenset({"remote", "delay", "options", "fn", "run", "warmup", "__wrapped__", "__func__", "default"})
+"""Attributes of a function that stand for the function itself."""
+_MAKERS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_NONE: tuple[Value, ...] = ()
+_D, _I, _M, _O = Kind.DEFINITION, Kind.INSTANCE, Kind.MODULE, Kind.OUTSIDE
+
+
+class Names:
+    """The definitions of a source tree, and what dotted texts in it mean.
+
+    Nothing is executed; where the tree leaves several meanings open, all of them are given and none is certain.
+
+    Attributes:
+        tables: The names of each file, by path.
+        classes: The hierarchy of its classes.
+    """
+
+    def __init__(self, files: Mapping[str, Outline]) -> None:
+        with paused_gc():
+            self.tables = {path: Table(path, outline) for path, outline in sorted(files.items())}
+        self.classes = Classes(self.tables, self.values)
+        self._modules = {table.module: table for table in self.tables.values() if is_python(table.path)}
+        self._packages = {
+            ".".join(name.split(".")[:depth]) for name in self._modules for depth in range(1, name.count(".") + 2)
+        }
+        self._memo: dict[tuple[str, int, str], tuple[Value, ...]] = {}
+        self._open: dict[tuple[str, int, str], int] = {}
+        self._cut = _DEEPEST  # the outermost open question on which the current answer leans
+        self._leaning: dict[tuple[str, int, str], tuple[tuple[Value, ...], int]] = {}
+
+    # Questions --------------------------------------------------------------------------------------------------------
+
+    def scope_of(self, ref: Ref) -> Scope:
+        """The record of a definition."""
+        return self.tables[ref.path].scopes[ref.scope]
+
+    def qualname(self, ref: Ref) -> str:
+        """Name of a definition inside its file, e.g. `Runner.step`; '' for the module."""
+        return self.tables[ref.path].qualname(ref.scope)
+
+    def find(self, dotted: str) -> tuple[Ref, ...]:
+        """Definitions that an absolute name means: `pkg.mod.Class.method`, or `pkg.mod:Class`."""
+        return _definitions(self.absolute(dotted))
+
+    def resolve(self, path: str, scope: int, text: str) -> tuple[Ref, ...]:
+        """Definitions that a dotted text means where it stands."""
+        return _definitions(self.values(path, scope, text))
+
+    def values(self, path: str, scope: int, text: str) -> tuple[Value, ...]:
+        """All that a dotted text can mean where it stands, without repetition."""
+        root = text.partition(".")[0].partition("(")[0]
+        if root == "super":
+            return self._ask((path, scope, text))
+        home = self.tables[path].home(scope, root)
+        if home is None:
+            return _NONE
+        found = self._ask((path, home, root))  # asked where the name comes from, so that equal questions are one
+        if not found or len(root) == len(text):
+            return found
+        if len(found) == 1 and found[0].kind is _O:
+            return (Value(_O, text=found[0].text + text[len(root) :], tier=found[0].tier),)
+        return self._ask((path, home, text))
+
+    def absolute(self, dotted: str) -> tuple[Value, ...]:
+        """What an absolute dotted name means."""
+        parts = dotted.replace(":", ".").split(".")
+        for count in range(len(parts), 0, -1):
+            module = ".".join(parts[:count])
+            if module in self._modules:
+                values: tuple[Value, ...] = (Value(_M, text=module),)
+                for name in parts[count:]:
+                    values = self._attributes(values, name)
+                return values
+        return _NONE
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def _ask(self, key: tuple[str, int, str]) -> tuple[Value, ...]:
+        """Answer a question once.
+
+        Questions are (path, scope, text in it), (module, -1, its member) and (path, -2 - class, its attribute).
+
+        A question that meets itself has no answer at that point. What leans on such a cut is good only until the
+        question that was met is answered; then it is forgotten, so that answers do not depend on the order of asking.
+        """
+        known = self._memo.get(key)
+        if known is not None:
+            return known
+        if (leaning := self._leaning.get(key)) is not None:
+            self._cut = min(self._cut, leaning[1])
+            return leaning[0]
+        depth = len(self._open)
+        if key in self._open or depth >= _DEEPEST:
+            self._cut = min(self._cut, self._open.get(key, 0))
+            return _NONE
+        outer, self._cut = self._cut, _DEEPEST
+        self._open[key] = depth
+        before = len(self._leaning)
+        path, scope, text = key
+        try:
+            if scope >= 0:
+                found = self._evaluate(self.tables[path], scope, tokens(text))
+            elif scope == -1:
+                found = self._member(path, text)
+            else:
+                found = together(self._assigned(Ref(path, -2 - scope), text))
+        finally:
+            del self._open[key]
+        if self._cut < depth:
+            self._leaning[key] = (found, self._cut)
+        else:
+            while len(self._leaning) > before:
+                self._leaning.popitem()
+            self._memo[key] = found
+        self._cut = min(self._cut, outer) if self._cut < depth else outer
+        return found
+
+    def _evaluate(self, table: Table, scope: int, steps: Sequence[str]) -> tuple[Value, ...]:
+        if not steps:
+            return _NONE
+        if steps[0] == "super" and len(steps) > 2 and steps[1] == "()":
+            owner = table.class_around(scope)
+            found = self.classes.after(Ref(table.path, owner), steps[2]) if owner is not None else ()
+            values, rest = tuple(Value(_D, ref) for ref in found), steps[3:]
+        elif len(steps) == 1:
+            return self._in_scope(table, scope, steps[0])
+        else:
+            values, rest = self._ask((table.path, scope, steps[0])), steps[1:]
+        for step in rest:
+            if not values:
+                break
+            values = self._results(values) if step == "()" else self._attributes(values, step)
+        return values
+
+    def _in_scope(self, table: Table, scope: int, name: str) -> tuple[Value, ...]:
+        """What a scope gives a name."""
+        entries = table.entries[scope].get(name)
+        if entries is not None:
+            return together([self._entry(table, scope, entry) for entry in entries])
+        for star in table.stars.get(scope, ()):
+            found = self._ask((self._module_of(table, star), -1, name))
+            if any(value.kind is not _O for value in found):
+                return found
+        base, bracket, rest = name.partition("[")
+        held = table.entries[scope].get(base) if bracket else None
+        return self._items(table, scope, held, bracket + rest) if held else _NONE
+
+    def _items(self, table: Table, scope: int, held: Sequence[Entry], suffix: str) -> tuple[Value, ...]:
+        """What `X[...]` means where only X is known."""
+        found: list[tuple[Value, ...]] = []
+        for entry in held:
+            if isinstance(entry, Import) and entry.name:
+                found.append(self._ask((self._module_of(table, entry), -1, entry.name + suffix)))
+            elif isinstance(entry, Bind) and entry.value and not entry.value.endswith(("()", "[]")):
+                found.append(self.values(table.path, entry.scope, entry.value + suffix))
+            else:
+                found.append(self._subscripted(self._entry(table, scope, entry)))
+        return together(found)
+
+    def _subscripted(self, values: Iterable[Value]) -> tuple[Value, ...]:
+        """A subscript of a definition (a generic class, a kernel with its grid) is that definition."""
+        found: list[Value] = []
+        for value in values:
+            if value.kind is _D:
+                found.append(value)
+            elif value.kind is _I and value.ref is not None:
+                found += self._results(Value(_D, ref) for ref in self.classes.method(value.ref, "__getitem__"))
+        return tuple(found)
+
+    # What gives a name its meaning ------------------------------------------------------------------------------------
+
+    def _entry(self, table: Table, scope: int, entry: Entry) -> tuple[Value, ...]:
+        """What one definition, import, parameter or assignment gives."""
+        if isinstance(entry, Scope):
+            return (Value(_D, Ref(table.path, entry.id)),)
+        if isinstance(entry, Bind):
+            return self._bound(table, entry)
+        if isinstance(entry, Param):
+            return self._given(table, scope, entry)
+        module = self._module_of(table, entry)
+        if entry.name:
+            return self._ask((module, -1, entry.name))
+        top = module.partition(".")[0]
+        return self._module(top if entry.alias == top else module)
+
+    def _bound(self, table: Table, bind: Bind) -> tuple[Value, ...]:
+        """What an assignment gives."""
+        if bind.annotation:
+            return _instances(self.values(table.path, bind.scope, bind.annotation))
+        found = self.values(table.path, bind.scope, bind.value)
+        if bind.value.endswith("()") and all(value.kind is _O for value in found):
+            return self._wrapped(table, bind) or found
+        return found
+
+    def _wrapped(self, table: Table, bind: Bind) -> tuple[Value, ...]:
+        """The function inside `partial(f, ...)`, `triton.jit(f)`, or a decorator of the tree applied by hand."""
+        callee = bind.value[:-2]
+        is_known = callee.rpartition(".")[2] in _WRAPPERS
+        if not is_known and not self.resolve(table.path, bind.scope, callee):
+            return _NONE
+        call = table.call_at(bind.scope, bind.line, callee)
+        if call is None or not call.args or not call.args[0]:
+            return _NONE
+        inner = [value for value in self.values(table.path, bind.scope, call.args[0]) if value.kind is _D]
+        return weakened(inner, Tier.CERTAIN if is_known else Tier.LIKELY)
+
+    def _given(self, table: Table, scope: int, param: Param) -> tuple[Value, ...]:
+        """What is known of a parameter: the object of a method, an annotated class, a default."""
+        row = table.scopes[scope]
+        if param is row.params[0] and table.is_method(row):
+            owner = Ref(table.path, row.parent)
+            if "classmethod" in row.decorators or row.name in _MAKERS:
+                return (Value(_D, owner, receiver=owner),)
+            return (Value(_I, owner),)
+        found: list[tuple[Value, ...]] = []
+        if param.annotation:
+            found.append(_instances(self.values(table.path, row.parent, param.annotation)))
+        if param.default[:1].isalpha() or param.default[:1] == "_":
+            defaults = self.values(table.path, row.parent, param.default)
+            found.append(weakened([value for value in defaults if value.kind is _D], Tier.LIKELY))
+        return together([values for values in found if values])
+
+    def _module_of(self, table: Table, item: Import) -> str:
+        """Absolute name of the module that an import names."""
+        bare = item.module.lstrip(".")
+        level = len(item.module) - len(bare)
+        if not level:
+            return bare
+        parts = table.package.split(".") if table.package else []
+        kept = parts[: len(parts) - level + 1] if level <= len(parts) + 1 else []
+        return ".".join([*kept, bare] if bare else kept)
+
+    def _module(self, name: str) -> tuple[Value, ...]:
+        return (Value(_M if name in self._packages else _O, text=name),)
+
+    def _member(self, module: str, name: str) -> tuple[Value, ...]:
+        """What a module has under a name: a definition, what it imports, or a submodule."""
+        table = self._modules.get(module)
+        dotted = f"{module}.{name}"
+        found = self._in_scope(table, 0, name) if table is not None else _NONE
+        if found:
+            return found
+        if dotted in self._packages:
+            return (Value(_M, text=dotted),)
+        return _NONE if module in self._packages else (Value(_O, text=dotted),)
+
+    # Steps of a dotted text -------------------------------------------------------------------------------------------
+
+    def _attributes(self, values: Iterable[Value], name: str) -> tuple[Value, ...]:
+        """What values have under a name."""
+        found = [self._attribute(value, name) for value in values]
+        return together([values for values in found if values])
+
+    def _attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+        if value.kind is _M:
+            return weakened(self._ask((value.text, -1, name)), value.tier)
+        if value.kind is _O:
+            is_short = len(value.text) < _LONGEST_OUTSIDE
+            return (Value(_O, text=f"{value.text}.{name}", tier=value.tier),) if is_short else _NONE
+        if self.classes.is_class(value.ref):
+            return self._of_class(value, name)
+        return (value,) if name in _THROUGH else _NONE
+
+    def _of_class(self, value: Value, name: str) -> tuple[Value, ...]:
+        """An attribute of a class or of its instance."""
+        assert value.ref is not None
+        receiver = value.receiver if value.kind is _D else None if value.exact else value.ref
+        defined = [Value(_D, ref, receiver=receiver) for ref in self.classes.method(value.ref, name)]
+        if value.kind is _I and defined and self._is_property(defined[0]):
+            return weakened(self._results(defined), value.tier)
+        assigned = self._ask((value.ref.path, -2 - value.ref.scope, name))
+        found = [values for values in (tuple(defined), assigned) if values]
+        if not found and not value.exact:
+            found = self._below(value.ref, name)
+        return weakened(together(found), value.tier)
+
+    def _assigned(self, ref: Ref, name: str) -> list[tuple[Value, ...]]:
+        """What assignments give an attribute, in the class, its bases and their methods."""
+        found: list[tuple[Value, ...]] = []
+        for one in self.classes.order(ref):
+            table = self.tables[one.path]
+            binds = table.attributes.get(one.scope, {}).get(name, ())
+            found += [self._bound(table, bind) for bind in binds]
+            entries = table.entries[one.scope].get(name, ())
+            found += [self._entry(table, one.scope, entry) for entry in entries if not isinstance(entry, Scope)]
+            base, bracket, rest = name.partition("[")
+            if bracket and not found:
+                held = [*table.attributes.get(one.scope, {}).get(base, ()), *table.entries[one.scope].get(base, ())]
+                found += [self._items(table, one.scope, held, bracket + rest)] if held else []
+        return found
+
+    def _below(self, ref: Ref, name: str) -> list[tuple[Value, ...]]:
+        """What subclasses define or assign, where the class itself knows nothing of it."""
+        methods = self.classes.overrides(ref, name)
+        if methods:
+            return [(Value(_D, one, tier=Tier.LIKELY),) for one in methods]
+        found: list[tuple[Value, ...]] = []
+        for one in self.classes.subclasses(ref):
+            table = self.tables[one.path]
+            binds = table.attributes.get(one.scope, {}).get(name, ())
+            found += [weakened(self._bound(table, bind), Tier.LIKELY) for bind in binds]
+        return found
+
+    def _is_property(self, value: Value) -> bool:
+        assert value.ref is not None
+        words = self.scope_of(value.ref).decorators
+        return any(word.rpartition(".")[2] in _PROPERTIES for word in words)
+
+    def _results(self, values: Iterable[Value]) -> tuple[Value, ...]:
+        """What calling values gives: an instance of a class, what a function gives back."""
+        found: list[tuple[Value, ...]] = []
+        for value in values:
+            if value.kind is _O:
+                found.append((value._replace(text=f"{value.text}()"),) if len(value.text) < _LONGEST_OUTSIDE else ())
+            elif value.ref is None:
+                continue
+            elif value.kind is _I:
+                called = self.classes.method(value.ref, self.classes.called(value.ref))
+                found += [weakened(self._returned(ref, value.ref), value.tier) for ref in called]
+            elif self.classes.is_class(value.ref):
+                found.append((Value(_I, value.ref, tier=value.tier, exact=value.receiver is None),))
+            else:
+                found.append(weakened(self._returned(value.ref, value.receiver), value.tier))
+        return together(found)
+
+    def _returned(self, ref: Ref, receiver: Ref | None) -> tuple[Value, ...]:
+        """What a function gives back: an instance of the class that it declares, else what its body returns."""
+        row = self.scope_of(ref)
+        if row.returns == "Self" and self.classes.is_class(Ref(ref.path, row.parent)):
+            return (Value(_I, receiver or Ref(ref.path, row.parent)),)
+        declared = _instances(self.values(ref.path, row.parent, row.returns)) if row.returns else _NONE
+        if any(value.kind is _I for value in declared):
+            return declared
+        return self._ask((ref.path, ref.scope, "return")) or declared
+
+
+def _instances(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Instances of classes; of a thing outside, a thing outside."""
+    return tuple(
+        Value(_I, value.ref, tier=value.tier) if value.kind is _D else value
+        for value in values
+        if value.kind in {_D, _O}
+    )
+
+
+def _definitions(values: Iterable[Value]) -> tuple[Ref, ...]:
+    return tuple(value.ref for value in values if value.kind is _D and value.ref is not None)
