@@ -21,6 +21,13 @@ class Classes:
         self._methods: dict[tuple[Ref, str], tuple[Ref, ...]] = {}
         self._overrides: dict[tuple[Ref, str], tuple[Ref, ...]] = {}
 
+    def settle(self) -> None:
+        """Find the bases of all classes, in the order of paths: later answers then do not depend on what is asked."""
+        for path, table in self._tables.items():
+            for row in table.scopes:
+                if row.kind is ScopeKind.CLASS and row.bases:
+                    self.bases(Ref(path, row.id))
+
     def is_class(self, ref: Ref | None) -> bool:
         """Whether a definition is a class."""
         return ref is not None and self._tables[ref.path].scopes[ref.scope].kind is ScopeKind.CLASS
@@ -29,6 +36,7 @@ class Classes:
         """The base classes of a class, those outside the tree too."""
         known = self._bases.get(ref)
         if known is None:
+            self._bases[ref] = ()  # while they are looked for, the class has none
             row = self._tables[ref.path].scopes[ref.scope]
             found = [value for base in row.bases for value in self._values(ref.path, row.parent, base)]
             known = self._bases[ref] = tuple(value for value in found if value.ref != ref)

@@ -48,6 +48,8 @@ class Names:
         self._open: dict[tuple[str, int, str], int] = {}
         self._cut = _DEEPEST  # the outermost open question on which the current answer leans
         self._leaning: dict[tuple[str, int, str], tuple[tuple[Value, ...], int]] = {}
+        with paused_gc():
+            self.classes.settle()
 
     # Questions --------------------------------------------------------------------------------------------------------
 
