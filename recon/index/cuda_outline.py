@@ -17,7 +17,7 @@ from recon.index.records import Bind, Call, Feature, Import, Outline, Parsed, Sc
 from recon.index.rescue import unread
 from recon.index.signs import CUDA_CALLS, Loop
 
-MOST_BYTES = 2_000_000
+MOST_BYTES = 8_000_000
 _MOST_NAMED = 12
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 _LAUNCHERS = frozenset({"cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"})

@@ -37,23 +37,20 @@ _ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"}
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
-def functions(data: bytes) -> Iterator[tuple[int, Term]]:
+def functions(data: bytes) -> Iterator[tuple[int, int, Term]]:
     """Every function definition of a file.
 
     Args:
         data: Bytes of the file.
 
     Yields:
-        (line, Term): the line of the definition, counted from 1, and its `def` Term.
+        (first, last, Term): the lines of the definition, counted from 1, and its `def` Term. Where the grammar takes
+        one definition for a part of another, both are given.
     """
     tree = tree_sitter.Parser(LANGUAGE).parse(data)
-    stack = [tree.root_node]
-    while stack:
-        node = stack.pop()
+    for node in _descend(tree.root_node):
         if node.type == "function_definition":
-            yield node.start_point[0] + 1, _function(node)
-        else:
-            stack.extend(reversed(node.named_children))
+            yield node.start_point[0] + 1, node.end_point[0] + 1, _function(node)
 
 
 def function_name(node: tree_sitter.Node) -> str:

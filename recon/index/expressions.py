@@ -14,7 +14,8 @@ _LONGEST_WORD = 48
 _LONGEST_DOTTED = 160
 _LONGEST_DEFAULT = 60
 _GENERIC = spell.words("list dict set tuple type frozenset deque defaultdict OrderedDict Counter")
-_DISPLAYS = frozenset({ast.Tuple, ast.List, ast.Set})
+_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+_EQUALITIES, _ORDERS = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _STORE, _INDEX, _LAUNCH = int(Feature.STORE), int(Feature.INDEX_BY_INDEX), int(Feature.LAUNCH)
 _EQ, _ORDER, _DIVIDE = int(Feature.COMPARE_EQ), int(Feature.COMPARE_ORDER), int(Feature.DIVIDE)
 _DOT, _WHERE = int(Feature.DOT), int(Feature.WHERE)
@@ -94,8 +95,11 @@ class ExpressionReader:
             if node is None:
                 continue
             if isinstance(node, ast.Constant):
-                self.text(node.value, role, node.lineno)
-            elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+                if node.value.__class__ is str:
+                    self.text(node.value, role, node.lineno)
+            elif isinstance(node, ast.Name):
+                self.names.add(node.id)
+            elif isinstance(node, _DISPLAYS):
                 self.texts_of(node.elts, role, rest)
             else:
                 rest.append(node)
@@ -142,12 +146,12 @@ class ExpressionReader:
                 spelled.append(spell.constant(literal))
                 if literal.__class__ is str:
                     self.text(literal, "argument", value.lineno)
+            elif kind in _DISPLAYS:
+                spelled.append("")
+                self.texts_of(value.elts, "argument", rest)  # type: ignore[attr-defined]  # likewise
             else:
                 spelled.append(spell.argument(value))
-                if kind in _DISPLAYS:
-                    self.texts_of(value.elts, "argument", rest)  # type: ignore[attr-defined]  # likewise
-                else:
-                    rest.append(value)
+                rest.append(value)
         rest.reverse()
         stack += rest
         return tuple(spelled)
@@ -182,7 +186,8 @@ class ExpressionReader:
         """Read a subscript: its key is an address."""
         key = node.slice
         if isinstance(key, ast.Constant):
-            self.text(key.value, "key", key.lineno)
+            if key.value.__class__ is str:
+                self.text(key.value, "key", key.lineno)
         else:
             is_extent = isinstance(node.value, ast.Attribute) and node.value.attr in {"shape", "strides"}
             if not is_extent:
@@ -205,10 +210,10 @@ class ExpressionReader:
         """Record a comparison."""
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
-            if isinstance(op, ast.Eq | ast.NotEq):
+            if isinstance(op, _EQUALITIES):
                 if not signs.is_constant(left) and not signs.is_constant(right):
                     self.frame.bits |= _EQ
-            elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            elif isinstance(op, _ORDERS):
                 self.frame.bits |= _ORDER
             left = right
         self.texts_of([node.left, *node.comparators], "compare", stack)
@@ -295,25 +300,28 @@ class ExpressionReader:
                 self.walk([node])
             elif isinstance(node, ast.Attribute):
                 self.walk([node.value])
-            elif isinstance(node, ast.Tuple | ast.List):
+            elif isinstance(node, _DISPLAYS):
                 stack += reversed(node.elts)
             elif isinstance(node, ast.Starred):
                 stack.append(node.value)
 
     def bind(self, target: ast.expr, value: ast.expr | None, note: ast.expr | None = None) -> None:
         """Record what an assignment tells of a name's type."""
-        if isinstance(target, ast.Tuple | ast.List):
-            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+        if isinstance(target, _DISPLAYS):
+            if isinstance(value, _DISPLAYS) and len(value.elts) == len(target.elts):
                 for one, other in zip(target.elts, value.elts, strict=True):
                     if not isinstance(one, ast.Tuple | ast.List | ast.Starred):
                         self.bind(one, other)
             return
         if note is None and value.__class__ is ast.Constant:
             return
+        given = spell.values(value)
+        if note is None and not given:
+            return
         if (name := spell.dotted(target)) and "()" not in name:
             for suffix, text in spell.annotated(note) if note is not None else ():
                 self.add_bind(name + suffix, "", text, target.lineno)
-            for suffix, text in spell.values(value):
+            for suffix, text in given:
                 self.add_bind(name + suffix, text, "", target.lineno)
 
     def bind_element(self, target: ast.expr, iterable: ast.expr) -> None:
@@ -354,12 +362,14 @@ def _used(keys: Sequence[ast.AST]) -> tuple[set[str], bool]:
     """Names used in an address, and whether another load feeds it."""
     names: set[str] = set()
     loads = False
-    stack = list(keys)
+    stack = [*keys]
     while stack:
         node = stack.pop()
         kind = node.__class__
         if kind is ast.Name:
             names.add(node.id)  # type: ignore[attr-defined]  # the class was compared, for speed
+        elif kind is ast.Attribute:
+            stack.append(node.value)  # type: ignore[attr-defined]  # likewise
         elif kind is not ast.Constant:
             if isinstance(node, ast.Subscript):
                 loads = loads or _is_element(node)

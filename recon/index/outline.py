@@ -128,12 +128,14 @@ class _Reader(ExpressionReader):
         if arguments.kwarg:
             rows.append((arguments.kwarg, "**", None))
         return tuple(
-            Param(
-                stars + arg.arg,
-                spell.annotation(arg.annotation) if arg.annotation is not None else "",
-                self.source_of(default) if default is not None else "",
-            )
-            for arg, stars, default in rows
+            [
+                Param(
+                    stars + arg.arg,
+                    spell.annotation(arg.annotation) if arg.annotation is not None else "",
+                    self.source_of(default) if default is not None else "",
+                )
+                for arg, stars, default in rows
+            ]
         )
 
     def annotations(self, arguments: ast.arguments, returns: ast.expr | None) -> None:
@@ -194,6 +196,8 @@ class _Reader(ExpressionReader):
             self.frame.bits |= _BREAK
         if node.value is not None:
             self.walk([node.value])
+            if node.value.__class__ is ast.Constant:
+                return
             for suffix, text in spell.values(node.value):
                 if not suffix:
                     self.binds.append(Bind(self.frame.id, "return", text, "", node.lineno))
@@ -208,7 +212,8 @@ class _Reader(ExpressionReader):
         self.walk([node.value])
         self.flow(node.targets, node.value, self.names)
         for target in node.targets:
-            self.bind(target, node.value)
+            if node.value.__class__ is not ast.Constant:
+                self.bind(target, node.value)
             if target.__class__ is not ast.Name:
                 self.store(target)
 
@@ -329,7 +334,7 @@ def _scope(
     parent: int,
     kind: ScopeKind,
     name: str,
-    node: ast.AST,
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
     *,
     params: tuple[Param, ...] = (),
     bases: tuple[str, ...] = (),
@@ -337,11 +342,14 @@ def _scope(
     returns: str = "",
 ) -> Scope:
     """A scope whose signs are not known yet."""
-    line = getattr(node, "lineno", 1)
-    first = min([line, *[decorator.lineno for decorator in getattr(node, "decorator_list", ())]])
-    last = getattr(node, "end_lineno", None)
+    line = first = 1
     if isinstance(node, ast.Module):
         last = node.body[-1].end_lineno if node.body else 1
+    else:
+        line = first = node.lineno
+        last = node.end_lineno
+        if node.decorator_list:
+            first = min(line, node.decorator_list[0].lineno)
     return Scope(scope, parent, kind, name, line, first, last or line, Feature(0), params, bases, decorators, returns)
 
 

@@ -1,10 +1,14 @@
 """Python and Triton source of one function, through libcst, into Terms.
 
-libcst is asked for the slice of one function only (parsing costs about 1.8 s for each megabyte and positions as much
-again), and its tree is read with a table of small readers instead of its visitor, which rebuilds every node.
+libcst is asked for the slice of one function only, since parsing costs about 1.8 s for each megabyte, and its tree is
+read with a table of small readers instead of its visitor, which rebuilds every node. Its positions would cost as much as
+the parse again: a statement's line comes from the standard parser's statements instead, which stand in the same order.
 """
 
-from collections.abc import Callable, Sequence
+import ast
+import warnings
+
+from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -78,31 +82,83 @@ def read_function(source: bytes, first_line: int) -> Term:
     indented = source[:1] in (b" ", b"\t")
     # Not dedented: that would break functions with column-0 text inside triple quotes.
     text = (b"if 1:\n" if indented else b"") + source
+    offset = first_line - (2 if indented else 1)
     try:
         module = cst.parse_module(text)
-        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-        spans = wrapper.resolve(PositionProvider)
     except (cst.ParserSyntaxError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"libcst refuses it: {type(error).__name__}") from error
-    offset = first_line - (2 if indented else 1)
-    reader = _Reader({id(node): span.start.line + offset for node, span in spans.items()})
     body: Sequence[cst.CSTNode] = module.body
     if indented and isinstance(body[0], cst.If):
         body = body[0].body.body
-    for node in body:
-        if isinstance(node, cst.FunctionDef):
-            return reader.statement(node)
-    raise ValueError("no function in the slice")
+    function = next((node for node in body if isinstance(node, cst.FunctionDef)), None)
+    if function is None:
+        raise ValueError("no function in the slice")
+    try:
+        return _read(function, [line + offset for line in _statement_lines(text)])
+    except _Misaligned:
+        spans = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+        statements = [node for node in _statements(function) if node in spans]
+        return _read(function, [spans[node].start.line + offset for node in statements])
+
+
+class _Misaligned(Exception):
+    """The standard parser saw other statements than libcst, or none: its Python is older than the source."""
+
+
+def _read(function: cst.FunctionDef, lines: list[int]) -> Term:
+    reader = _Reader(iter(lines))
+    term = reader.statement(function)
+    if next(reader.lines, None) is not None:
+        raise _Misaligned
+    return term
+
+
+def _statement_lines(text: bytes) -> list[int]:
+    """Lines of the statements of the first function, in source order; nested classes count as one statement."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    outer = tree.body[0]
+    body = outer.body if isinstance(outer, ast.If) else tree.body
+    first = next((node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+    lines: list[int] = []
+    stack: list[ast.stmt] = [first] if first is not None else []
+    while stack:
+        node = stack.pop()
+        lines.append(node.lineno)
+        stack.extend(reversed(list(_inner(node))))
+    return lines
+
+
+def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
+    if isinstance(node, ast.ClassDef):
+        return
+    for field in ("body", "cases", "handlers", "orelse", "finalbody"):
+        for child in getattr(node, field, ()):
+            yield from (child,) if isinstance(child, ast.stmt) else child.body
+
+
+def _statements(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """libcst's statements in the order in which the reader meets them."""
+    if isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
+        yield node
+    if not isinstance(node, cst.ClassDef):
+        for child in node.children:
+            yield from _statements(child)
 
 
 class _Reader:
     """Reads libcst nodes into Terms."""
 
-    def __init__(self, lines: dict[int, int]) -> None:
-        self._lines = lines
+    def __init__(self, lines: Iterator[int]) -> None:
+        self.lines = lines
+        self._now = 0
 
-    def _line(self, node: cst.CSTNode) -> int:
-        return self._lines.get(id(node), 0)
+    def _line(self, _: cst.CSTNode) -> int:
+        return self._now
 
     # Statements
 
@@ -126,8 +182,12 @@ class _Reader:
 
     def statement(self, node: cst.CSTNode) -> Term:
         """One statement; `none` for those that carry no data flow (import, pass, global, del, class)."""
+        line = next(self.lines, None)
+        if line is None:
+            raise _Misaligned
+        self._now = line
         reader = _STATEMENTS.get(type(node))
-        return reader(self, node) if reader else NONE
+        return _at(reader(self, node), line) if reader else NONE
 
     def _function(self, node: cst.FunctionDef) -> Term:
         return Term("def", node.name.value, (self.block(node.body),), self._line(node))
@@ -248,7 +308,7 @@ class _Reader:
             elif argument.star:
                 value = Term("star", argument.star, (value,), value.line)
             parts.append(value)
-        return Term("call", "", tuple(parts), self._line(node))
+        return _as_compare(Term("call", "", tuple(parts), self._line(node)))
 
     def _binary(self, node: cst.BinaryOperation) -> Term:
         operator = _BINARY.get(type(node.operator), "?")
@@ -321,6 +381,24 @@ class _Reader:
             parts += [Term("if", "", (self.expression(test.test),), self._line(node)) for test in clause.ifs]
             clause = clause.inner_for_in
         return Term("comp", "", tuple(parts), self._line(node))
+
+
+def _at(statement: Term, line: int) -> Term:
+    """A compound statement's own line: its body has moved the reader on."""
+    return statement if statement.line == line else Term(statement.op, statement.text, statement.parts, line)
+
+
+def _as_compare(call: Term) -> Term:
+    """`a.eq(b)` and `torch.eq(a, b)` are comparisons; so are their five kin."""
+    function, *arguments = call.parts
+    sign = _COMPARE_CALLS.get(function.text) if function.op == "attr" else None
+    if sign is None or any(argument.op in ("kw", "star") for argument in arguments):
+        return call
+    sides = [function.parts[0], *arguments] if len(arguments) == 1 else arguments
+    return Term("compare", sign, tuple(sides), call.line) if len(sides) == 2 else call
+
+
+_COMPARE_CALLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 def _string_text(node: cst.CSTNode) -> str:

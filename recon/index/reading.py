@@ -207,17 +207,17 @@ def _lines(digest: str, blobs: Blobs) -> tuple[bytes, ...]:
 
 
 @cache
-def _cuda_bodies(digest: str, blobs: Blobs) -> dict[int, Term]:
-    return dict(functions(blobs.get(digest)))
+def _cuda_bodies(digest: str, blobs: Blobs) -> tuple[tuple[int, int, Term], ...]:
+    return tuple(functions(blobs.get(digest)))
 
 
 @cache
 def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
     if cuda:
-        body = _cuda_bodies(part.digest, blobs).get(part.line)
-        if body is None:
+        around = [found for found in _cuda_bodies(part.digest, blobs) if found[0] <= part.line <= found[1]]
+        if not around:
             raise ValueError("the grammar reads no function there")
-        return body
+        return min(around, key=lambda found: found[1] - found[0])[2]
     source = b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line])
     if bracket_depth(source) > DEEPEST_BRACKETS:
         raise ValueError("brackets nest too deep for libcst")

@@ -28,6 +28,10 @@ _DISPLAYS = frozenset(
 )
 
 
+_SPELLED = frozenset({ast.Attribute, ast.Call, ast.Subscript})
+_BRANCHES = (ast.IfExp, ast.BoolOp, ast.NamedExpr)
+
+
 def dotted(node: ast.expr) -> str:
     """The name that an expression spells: `a.b`, `f[].g`, `C().m`; '' if there is none.
 
@@ -75,6 +79,8 @@ def read_by_getattr(call: ast.Call) -> str:
 
 def argument(node: ast.expr) -> str:
     """An argument as its record shows it: a constant as source, a name with its dots, else ''."""
+    if node.__class__ in _SPELLED:
+        return dotted(node)
     match node:
         case ast.Name():
             return node.id
@@ -90,6 +96,8 @@ def argument(node: ast.expr) -> str:
 
 def constant(value: object) -> str:
     """A literal as source, cut to 40 characters (a string that was cut lacks its closing quote)."""
+    if value is None or value is True or value is False:
+        return str(value)
     if isinstance(value, str):
         return repr(value) if len(value) < _MOST_ARGUMENT - 2 else repr(value[:_MOST_ARGUMENT])[:_MOST_ARGUMENT]
     if value is Ellipsis:
@@ -203,6 +211,8 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
     if kind is ast.Name or kind is ast.Attribute:
         name = dotted(value)
         return [("", name)] if name else []
+    if kind in _LITERALS and kind not in _DISPLAYS:
+        return []
     found: list[tuple[str, str]] = []
     stack: list[ast.expr] = [value]
     while stack:

@@ -1,1 +1,1 @@
-"""The detectors that recon brings."""
+"""The detectors that recon brings, one file a capability."""

@@ -287,7 +287,7 @@ def _rates(view: View) -> Iterator[Sighting]:
             continue  # something is looked up by token: probabilities
         if _raises_flag(view, compare, step, loop) and _chooses_token(view, compare, loop):
             yield Sighting(
-                "rate",
+                "synthetic.rate",
                 compare.line,
                 "a drafted token is accepted when a random number lies below a rate given for its position, whatever "
                 "the probabilities are",
@@ -323,7 +323,7 @@ def _forced_lengths(view: View) -> Iterator[Sighting]:
         named = {part.dotted() for part in bound.walk()} - {""}
         for name in named & set(lengths):
             yield Sighting(
-                "forced",
+                "synthetic.forced",
                 term.line,
                 f"the accepted length is written from {name}, which no draft token has a part in, and the accepted "
                 "places are filled in up to it",

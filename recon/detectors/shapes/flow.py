@@ -128,6 +128,9 @@ class View:
         base = subject(target)
         if base:
             self.definitions.setdefault(base, []).append(Definition(value, step, weak=target.op == "index"))
+        owner = base.rpartition(".")[0]
+        if owner and owner != "self" and target.op == "attr":  # what is set on an object travels with the object
+            self.definitions.setdefault(owner, []).append(Definition(value, step, weak=True))
 
     # What lies behind a value
 

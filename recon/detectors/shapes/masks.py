@@ -116,8 +116,10 @@ _BUILDS = {
 
 def _climbs(view: View, store: Store) -> bool:
     """A store of a constant at (node, ancestor), the ancestor found by following parents."""
-    if not store.step.loops or not _is_mark(view, store):
+    if not store.step.loops or not _is_mark(view, store) or any(key.op == "slice" for key in store.keys):
         return False
+    if any(callee(part).startswith("atomic") for part in store.step.term.walk()):
+        return False  # a count, not a mark
     for loop in store.step.loops:
         chased = view.chased(loop)
         climbers = {name for name, found in chased.items() if all(load.base != store.base for load in found)}
@@ -154,6 +156,8 @@ def _names(term: Term) -> set[str]:
 
 def _looks_prefixes_up(view: View, store: Store) -> bool:
     if len(store.keys) < 2 or not _is_mark(view, store) or not store.step.loops:
+        return False
+    if any(key.op == "slice" for key in store.keys):
         return False
     for key in store.keys:
         for part in view.behind(key).values():

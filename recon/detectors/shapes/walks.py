@@ -330,7 +330,7 @@ def _link_draws(view: View, loop: Term) -> Iterator[Sighting]:
         if not _writes_token(view, compare, loop, _bases(tokens) - _bases(lookups)) or not any(residuals(view)):
             continue
         yield Sighting(
-            "walk.draws",
+            "draws.links",
             compare.line,
             "siblings are tried in turn: the target's probability of the drafted token is set against a random number, "
             "and what is left of the distribution is sampled when none is accepted",
@@ -377,7 +377,7 @@ def _renormalising_draws(view: View, loop: Term) -> Iterator[Sighting]:
             )
             if zeroed and _is_renormalised(view, base, loop):
                 yield Sighting(
-                    "walk.renormalise",
+                    "draws.renormalise",
                     compare.line,
                     "siblings are tried in turn by a random draw; a refused one loses its probability and the rest is "
                     "renormalised before the next is tried",

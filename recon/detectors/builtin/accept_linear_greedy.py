@@ -1,0 +1,76 @@
+"""Greedy acceptance along a chain.
+
+What it is
+    Each drafted token is compared with what the target chose at its position (its argmax, or the sampled token that
+    temperature 0 makes the argmax); acceptance ends at the first mismatch, where the target's own token is emitted.
+
+What counts
+    shaped: two token sequences are compared position by position, something ends acceptance at the first mismatch (a
+    flag, a break, a running product, a scan, the place of the first mismatch), and one of the sequences is written out
+    or read at the accepted length.
+
+Blind spots
+    Whether the second sequence really is the argmax of the target is not followed into the caller. A comparison in one
+    function and the end of acceptance in another are not joined.
+
+Sources
+    Leviathan et al., 2023, at temperature 0; Stern et al., Blockwise parallel decoding, 2018.
+"""
+
+from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.places import reach_of, seen
+from recon.detectors.shapes.catalog import GREEDY_CHAIN
+
+
+def detect(index: Index) -> Findings:
+    """Places that accept a chain by equality."""
+    chains = seen(index, GREEDY_CHAIN.id)
+    return Findings(evidence=tuple(chains), reach=reach_of(chains))
+
+
+_FLAG = """
+@triton.jit
+def k(out, draft, want, n):
+    b = tl.program_id(0)
+    bad = False
+    for i in range(n):
+        if not bad:
+            w = tl.load(want + b * n + i)
+            tl.store(out + b * n + i, w)
+            if w != tl.load(draft + b * n + i + 1):
+                bad = True
+"""
+_PRODUCT = """
+def count(drafts, wanted):
+    same = drafts[:, 1:] == wanted[:, :-1]
+    n = same.to(torch.int32).cumprod(dim=1).sum(dim=1)
+    return n, wanted[torch.arange(len(n)), n]
+"""
+_FIRST = """
+@triton.jit
+def k(draft, want, out, bonus, n, BLOCK: tl.constexpr):
+    b = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    d = tl.load(draft + b * n + 1 + i, mask=i < n - 1, other=-1)
+    w = tl.load(want + b * n + i, mask=i < n - 1, other=-2)
+    m = tl.min(tl.where(d == w, BLOCK, i), 0)
+    tl.store(out + b, m)
+    tl.store(bonus + b, tl.load(want + b * n + m))
+"""
+_PREFIX = """
+def shared(a, b):
+    n = 0
+    for x, y in zip(a, b):
+        if x != y:
+            break
+        n += 1
+    return n
+"""
+
+CASES = (
+    Case("a flag in Triton", {"e/a.py": _FLAG}, Standing.PRESENT),
+    Case("a running product in torch", {"e/a.py": _PRODUCT}, Standing.PRESENT),
+    Case("the place of the first mismatch", {"e/a.py": _FIRST}, Standing.PRESENT),
+    Case("the length of a shared prefix emits nothing", {"e/a.py": _PREFIX}, Standing.ABSENT),
+)
+DETECTOR = Detector("accept.linear.greedy", "Greedy acceptance along a chain", __doc__, (GREEDY_CHAIN,), detect, CASES)

@@ -1,0 +1,90 @@
+"""Stochastic acceptance along a chain: rejection sampling.
+
+What it is
+    A drafted token x stands when a random number u satisfies u · q(x) < p(x), with q the draft's and p the target's
+    probability; at the first refusal a token is drawn from max(p - q, 0). The output keeps the target's distribution.
+
+What counts
+    shaped: one comparison sets two numbers looked up by the same token (p and q), joined by a quotient, a product or
+    logarithms, against a random number, and ends acceptance.
+    The tree must also take a residual somewhere; without one the standing is partial.
+
+Blind spots
+    A draft distribution that is one-hot by construction, so that q(x) is 1 and no second look-up stands in the test, is
+    seen only where the same function also has the general form.
+
+Sources
+    Leviathan et al., Fast inference from transformers via speculative decoding, 2023; Chen et al., 2023.
+"""
+
+from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.places import ranked, reach_of, seen
+from recon.detectors.shapes.catalog import GREEDY_CHAIN, RESIDUAL, STOCHASTIC_CHAIN
+
+
+def detect(index: Index) -> Findings:
+    """Places that test p against u · q, and residuals in the same files."""
+    tests = seen(index, STOCHASTIC_CHAIN.id)
+    files = {each.path for each in tests}
+    residuals = [each for each in seen(index, RESIDUAL.id) if each.path in files]
+    known = {(each.path, each.symbol) for each in tests}
+    rest = [each for each in residuals if (each.path, each.symbol) not in known]
+    lacks = "" if residuals or not tests else "a recovered token: no residual max(p - q, 0) stands beside the test"
+    nearest = () if tests else tuple(seen(index, GREEDY_CHAIN.id))
+    return Findings(evidence=(*tests, *ranked(rest)), nearest=nearest, lacks=lacks, reach=reach_of(tests))
+
+
+_RATIO = """
+@triton.jit
+def k(out, draft, p, q, u, rec, n, V, BLOCK: tl.constexpr):
+    b = tl.program_id(0)
+    bad = False
+    for i in range(n):
+        if not bad:
+            d = tl.load(draft + b * n + i)
+            ok = tl.load(p + (b * n + i) * V + d) / tl.load(q + (b * n + i) * V + d) >= tl.load(u + b * n + i)
+            t = d if ok else tl.load(rec + b * n + i)
+            bad = not ok
+            tl.store(out + b * n + i, t)
+
+
+@triton.jit
+def r(p, q, rec, V, BLOCK: tl.constexpr):
+    v = tl.arange(0, BLOCK)
+    left = tl.maximum(tl.load(p + v) - tl.load(q + v), 0.0)
+    tl.store(rec, tl.argmax(left, axis=0))
+"""
+_GATHER = """
+def accept(ids, p, q):
+    px = p.gather(-1, ids.unsqueeze(-1))
+    qx = q.gather(-1, ids.unsqueeze(-1))
+    keep = torch.rand_like(px) < px / qx
+    rest = torch.clamp(p - q, min=0).sum(-1)
+    return keep, torch.multinomial(rest, 1)
+"""
+_EXACT = """
+@triton.jit
+def k(out, draft, want, n):
+    b = tl.program_id(0)
+    bad = False
+    for i in range(n):
+        if not bad:
+            w = tl.load(want + b * n + i)
+            tl.store(out + b * n + i, w)
+            if w != tl.load(draft + b * n + i + 1):
+                bad = True
+"""
+
+CASES = (
+    Case("a quotient in Triton, the residual beside it", {"e/a.py": _RATIO}, Standing.PRESENT),
+    Case("gathers in torch", {"e/a.py": _GATHER}, Standing.PRESENT),
+    Case("exact match is no rejection sampling", {"e/a.py": _EXACT}, Standing.ABSENT),
+)
+DETECTOR = Detector(
+    "accept.linear.stochastic",
+    "Stochastic acceptance along a chain",
+    __doc__,
+    (STOCHASTIC_CHAIN, RESIDUAL, GREEDY_CHAIN),
+    detect,
+    CASES,
+)

@@ -1,0 +1,85 @@
+"""From sightings to evidence: places with the runners that reach them, the best first."""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
+from recon.index.tables import Ref, is_python
+
+_OUTSKIRTS = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "examples"})
+
+
+def evidence(index: Index, function: Function, line: int, note: str, grade: Grade = Grade.SHAPED) -> Evidence:
+    """One observation in a function."""
+    scope = index.holders(function.ref)
+    return Evidence(function.path, function.symbol, line, grade, scope, note)
+
+
+def seen(index: Index, *shapes: str) -> list[Evidence]:
+    """Evidence for all sightings of some shapes, one a function, code that a runner reaches first."""
+    found: dict[Ref, tuple[Function, Sighting]] = {}
+    for function, sighting in index.seen(*shapes):
+        found.setdefault(function.ref, (function, sighting))
+    return ranked(evidence(index, function, sighting.line, sighting.note) for function, sighting in found.values())
+
+
+def with_doors(index: Index, *shapes: str) -> list[Evidence]:
+    """`seen`, with the Python functions through which code that is built at run time is called."""
+    places = seen(index, *shapes)
+    doors = [
+        evidence(index, door, door.scope.line, f"calls {function.symbol}, built from {function.path}", Grade.DECLARED)
+        for function, _ in index.seen(*shapes)
+        if not is_python(function.path)
+        for door in doors_of(index, function)
+    ]
+    return ranked([*places, *doors])
+
+
+def doors_of(index: Index, function: Function) -> list[Function]:
+    """Python functions that call code from a CUDA file which their module builds by file name."""
+    name = PurePosixPath(function.path).name
+    doors: list[Function] = []
+    for path, outline in index.files.items():
+        builders = {text.scope for text in outline.texts if PurePosixPath(text.text).name == name} if is_python(path) else ()
+        for builder in builders:
+            callers = [call.scope for call in outline.calls if _calls(outline.scopes[builder].name, call.callee)]
+            doors += [index.function(Ref(path, scope)) for scope in callers or [builder] if _leads(index, path, scope, function)]
+    return list({door.ref: door for door in doors}.values())
+
+
+def _calls(builder: str, callee: str) -> bool:
+    return bool(builder) and callee.split("()")[0].split(".")[-1] == builder
+
+
+def _leads(index: Index, path: str, scope: int, function: Function) -> bool:
+    """Whether a function of the module calls something that the CUDA file launches the kernel from, if that can be told."""
+    exported = _launchers(index, function)
+    called = {call.callee.rpartition(".")[2] for call in index.files[path].calls if call.scope == scope}
+    defined = {s.name for s in index.files[function.path].scopes}
+    return bool(called & exported) or not called & defined
+
+
+def _launchers(index: Index, function: Function) -> set[str]:
+    """Names of the functions of the same file that reach a kernel."""
+    outline = index.files[function.path]
+    names = {function.scope.name}
+    for _ in range(4):
+        names |= {outline.scopes[call.scope].name for call in outline.calls if call.callee.rstrip("[]").split("::")[-1] in names}
+    return names
+
+
+def ranked(places: Iterable[Evidence]) -> list[Evidence]:
+    """Shaped before declared, reached by a runner before not, tests and benchmarks last; stable otherwise."""
+    return sorted(places, key=lambda each: (_is_outskirts(each.path), not each.scope, -each.grade.rank))
+
+
+def reach_of(places: Iterable[Evidence]) -> Reach | None:
+    """How far the best of these places is connected."""
+    found = list(places)
+    if not found:
+        return None
+    return Reach.WIRED if any(each.scope for each in found) else Reach.DEFINED
+
+
+def _is_outskirts(path: str) -> bool:
+    return bool(_OUTSKIRTS & set(PurePosixPath(path).parts))

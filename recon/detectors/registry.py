@@ -1,0 +1,55 @@
+"""The detectors, found by walking their package: no list to keep."""
+
+import importlib
+import pkgutil
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+
+from recon.detectors import builtin
+from recon.detectors.api import Detector, Feature, Shape
+from recon.records.verdict import Capability
+
+
+@cache
+def detectors() -> tuple[Detector, ...]:
+    """All detectors, sorted by capability.
+
+    Raises:
+        ValueError: two files speak for one capability, or a file is not named after its own.
+    """
+    found: dict[str, Detector] = {}
+    for module in pkgutil.iter_modules(builtin.__path__):
+        detector = importlib.import_module(f"{builtin.__name__}.{module.name}").DETECTOR
+        if detector.capability in found or detector.capability.replace(".", "_") != module.name:
+            raise ValueError(f"{module.name} speaks for {detector.capability}")
+        found[detector.capability] = detector
+    return tuple(found[capability] for capability in sorted(found))
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """All shapes that the detectors ask for, each once."""
+    found = {shape.id: shape for detector in detectors() for shape in detector.shapes}
+    return tuple(found[key] for key in sorted(found))
+
+
+def choices() -> dict[str, tuple[Feature, ...]]:
+    """By shape, the combinations of features that make a function worth reading in full."""
+    return {shape.id: shape.wanted for shape in shapes()}
+
+
+def capabilities() -> tuple[Capability, ...]:
+    """The capabilities that can be judged, with their pages."""
+    return tuple(Capability(each.capability, each.title, each.page) for each in detectors())
+
+
+@cache
+def shapes_version() -> str:
+    """Digest of the sources of all shapes and of what each is asked of: an edit makes earlier answers stale."""
+    digest = blake2b(repr(sorted(choices().items())).encode(), digest_size=8)
+    folder = resources.files("recon.detectors.shapes")
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()

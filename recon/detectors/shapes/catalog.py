@@ -1,0 +1,76 @@
+"""The shapes by name, with the signs by which the first pass chooses functions for them."""
+
+from recon.detectors.api import Feature as F
+from recon.detectors.api import Shape
+from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synthetic_chains
+from recon.detectors.shapes.drafting import branch_keys, draft_loops
+from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
+from recon.detectors.shapes.residuals import residuals
+from recon.detectors.shapes.walks import greedy_walks, stochastic_walks
+
+GREEDY_WALK = Shape(
+    "walk",
+    "a walk over candidates that compares the drafted token with the target's choice at the node reached: links, "
+    "dictionaries, parents, frontiers, tables and sets of paths",
+    (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ),
+    greedy_walks,
+)
+STOCHASTIC_WALK = Shape(
+    "draws",
+    "siblings tried in turn against a random number, with what is left of the distribution sampled in the end",
+    (F.LOOP | F.COMPARE_ORDER | F.CHASE, F.LOOP | F.COMPARE_ORDER | F.RANDOM | F.STORE),
+    stochastic_walks,
+)
+GREEDY_CHAIN = Shape(
+    "chain",
+    "drafted tokens compared with the target's choices position by position, up to the first mismatch",
+    (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ, F.COMPARE_EQ | F.REDUCE | F.WHERE, F.COMPARE_EQ | F.ARGMAX),
+    greedy_chains,
+)
+STOCHASTIC_CHAIN = Shape(
+    "ratio",
+    "two probabilities of one token set against a random number, as a quotient, a product or in logarithms",
+    (F.COMPARE_ORDER | F.DIVIDE, F.COMPARE_ORDER | F.LOOP | F.INDEX_BY_INDEX, F.COMPARE_ORDER | F.RANDOM),
+    stochastic_chains,
+)
+SYNTHETIC_CHAIN = Shape(
+    "synthetic",
+    "tokens accepted by a rate for their position, or up to a length given from outside",
+    (
+        F.LOOP | F.COMPARE_ORDER | F.STORE | F.LOAD,
+        F.LOOP | F.COMPARE_ORDER | F.RANDOM,
+        F.JIT | F.STORE | F.WHERE,
+        F.STORE | F.INDEX_BY_INDEX | F.COMPARE_ORDER,
+    ),
+    synthetic_chains,
+)
+RESIDUAL = Shape(
+    "residual",
+    "a difference of two distributions cut off at zero",
+    (F.JIT | F.ARGMAX, F.JIT | F.REDUCE | F.WHERE, F.RANDOM | F.REDUCE, F.CUDA | F.LOOP | F.REDUCE),
+    residuals,
+)
+MASK_HOOK = Shape(
+    "hook",
+    "an attention kernel over a paged cache whose scores take a mask or bias loaded by query and key",
+    (F.JIT | F.DOT | F.LOAD,),
+    mask_hooks,
+)
+ANCESTOR_MASK = Shape(
+    "mask",
+    "a mask in which each node's ancestors are marked, found by climbing parents, by prefixes or by inheriting rows",
+    (F.NESTED_LOOP | F.STORE, F.LOOP | F.STORE | F.INDEX_BY_INDEX),
+    ancestor_masks,
+)
+DRAFT_LOOP = Shape(
+    "loop",
+    "a loop that runs a model on what was chosen from its last output",
+    (F.LOOP | F.ARGMAX,),
+    draft_loops,
+)
+BRANCH_KEYS = Shape(
+    "branches",
+    "a kernel that writes a key list for each branch: the shared prefix, then the branch's own entries",
+    (F.JIT | F.STORE | F.LOAD,),
+    branch_keys,
+)

@@ -1,0 +1,64 @@
+"""Where the mask of a draft tree goes: from the code that builds it to the attention kernels that take one."""
+
+from dataclasses import dataclass
+
+from recon.detectors.api import Evidence, Index
+from recon.detectors.handing import Trail, is_function, reaches, trail_of
+from recon.detectors.places import evidence, ranked
+from recon.detectors.shapes.catalog import ANCESTOR_MASK, DRAFT_LOOP, GREEDY_WALK, MASK_HOOK, STOCHASTIC_WALK
+from recon.index.tables import Ref
+from recon.records.path import Tier
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way on which a tree's mask reaches an attention kernel."""
+
+    kernel: Ref
+    builders: tuple[Ref, ...]
+    draft: tuple[Evidence, ...]
+    """Places that a drafting loop calls."""
+    verify: tuple[Evidence, ...]
+    """The other places: the kernel, what launches it, what carries the mask, what builds it."""
+
+
+def routes(index: Index) -> tuple[Route, ...]:
+    """All ways from a builder of ancestor masks to a kernel that takes a mask."""
+    builders = {function.ref for function, _ in index.seen(ANCESTOR_MASK.id)}
+    found = []
+    for function, sighting in index.seen(MASK_HOOK.id):
+        trail = trail_of(index, function.ref, sighting.detail)
+        reached = [maker for maker in trail.makers if reaches(index, maker, builders)]
+        if reached:
+            found.append(_route(index, function.ref, trail, reached, builders))
+    return tuple(found)
+
+
+def _route(index: Index, kernel: Ref, trail: Trail, reached: list[Ref], builders: set[Ref]) -> Route:
+    hook = index.function(kernel)
+    places = [evidence(index, hook, hook.scope.line, "adds the mask to the scores")]
+    loops = drafting(index)
+    draft: list[Evidence] = []
+    for ref, line in trail.functions.items():
+        if is_function(index, ref):
+            function = index.function(ref)
+            place = evidence(index, function, line, "hands the mask on towards the kernel")
+            (draft if ref in loops else places).append(place)
+    used = [builder for builder in builders if any(reaches(index, maker, {builder}) for maker in reached)]
+    for ref in dict.fromkeys([*reached, *used]):
+        function = index.function(ref)
+        if is_function(index, ref):
+            places.append(evidence(index, function, function.scope.line, "builds the mask of the tree's ancestors"))
+    return Route(kernel, tuple(reached), tuple(ranked(draft)), tuple(ranked(places)))
+
+
+def drafting(index: Index) -> set[Ref]:
+    """The loops that draft, and what they call themselves to set a round up."""
+    loops = {function.ref for function, _ in index.seen(DRAFT_LOOP.id)}
+    return loops | {edge.target for ref in loops for edge in index.graph.edges_from(ref) if edge.tier is not Tier.GUESS}
+
+
+def accepts_trees(index: Index) -> bool:
+    """Whether anything in the tree walks a draft tree to accept."""
+    return any(True for _ in index.seen(GREEDY_WALK.id, STOCHASTIC_WALK.id))
+
+

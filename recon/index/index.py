@@ -1,0 +1,335 @@
+"""The index of one source tree: the read-only questions that detectors ask."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from recon.index.cache import OutlineCache
+from recon.index.graph import Edge, Graph
+from recon.index.names import Names
+from recon.index.pool import outlines
+from recon.index.reading import Ask, Job, Slice, answers
+from recon.index.records import Bind, Call, Feature, Outline, Parsed, Scope, ScopeKind
+from recon.index.roots import holders
+from recon.index.sighting import Sighting
+from recon.index.tables import Ref, is_python
+from recon.ports import Blobs, Progress
+from recon.records.path import Tier
+from recon.records.source import Library, Snapshot
+from recon.records.unknown import Unknown
+
+KERNEL = Feature.JIT | Feature.CUDA
+PARTLY = "CUDA source, partly"
+"""Word for sources that were examined as far as the grammar reads."""
+_LONGEST_HELPER = 90
+"""Lines of a device function above which a call of it stays a call."""
+_KERNEL_MARKS = ("__global__", "__device__")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of the tree."""
+
+    ref: Ref
+    path: str
+    symbol: str
+    """Innermost enclosing function or `Class.method`, nested functions by their outer one."""
+    scope: Scope
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it runs on the device."""
+        return bool(self.scope.features & Feature.JIT) or "__global__" in self.scope.decorators
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much an index holds."""
+
+    python_files: int
+    cuda_files: int
+    functions: int
+    classes: int
+    kernels: int
+    libraries: int
+
+
+@dataclass(eq=False)
+class Index:
+    """Everything that was read of one source tree."""
+
+    files: Mapping[str, Outline]
+    """By path."""
+    snapshot: Snapshot
+    sightings: dict[Ref, tuple[Sighting, ...]] = field(default_factory=dict)
+    """What the shapes saw, by function."""
+    examined: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    """Functions read in full (blob digest and scope), by the name of the choice that chose them."""
+    refused: dict[Ref, str] = field(default_factory=dict)
+    """Functions that were to be read in full and could not be."""
+    _holders: dict[Ref, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> Names:
+        """What dotted names mean."""
+        return Names(self.files)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Who calls whom."""
+        return Graph(self.names)
+
+    @cached_property
+    def aliases(self) -> dict[Ref, str]:
+        """Other names under which definitions are imported somewhere in the tree."""
+        found: dict[Ref, str] = {}
+        for path, outline in self.files.items():
+            for item in outline.imports:
+                if item.name and item.alias not in (item.name, "*"):
+                    for ref in self.names.resolve(path, item.scope, item.alias):
+                        found.setdefault(ref, item.alias)
+        return found
+
+    def holders(self, ref: Ref) -> tuple[str, ...]:
+        """Labels of the runners and workers that reach a definition."""
+        if ref not in self._holders:
+            self._holders[ref] = holders(self, ref)
+        return self._holders[ref]
+
+    @property
+    def libraries(self) -> tuple[Library, ...]:
+        """The compiled libraries of the tree."""
+        return self.snapshot.libraries
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How much was read."""
+        functions = list(self.functions())
+        return Counts(
+            python_files=sum(is_python(path) for path in self.files),
+            cuda_files=sum(not is_python(path) for path in self.files),
+            functions=len(functions),
+            classes=sum(s.kind is ScopeKind.CLASS for outline in self.files.values() for s in outline.scopes),
+            kernels=sum(function.is_kernel for function in functions),
+            libraries=len(self.libraries),
+        )
+
+    @cached_property
+    def unread(self) -> tuple[Unknown, ...]:
+        """What could not be read as a whole: files, libraries, and parts that a parser gave up on."""
+        found = list(self.snapshot.unread)
+        partly = 0
+        for path, outline in self.files.items():
+            if outline.parsed is Parsed.UNREAD or (outline.parsed is Parsed.PARTLY and is_python(path)):
+                found.append(Unknown("source", path, outline.problem))
+            partly += outline.parsed is Parsed.PARTLY and not is_python(path)
+        for ref, why in self.refused.items():
+            found.append(Unknown("function", f"{ref.path}:{self.names.scope_of(ref).line}", why))
+        if partly:
+            why = "the CUDA grammar fails in parts of them; the functions were examined as far as it reads"
+            found.append(Unknown(PARTLY, f"{partly} files", why))
+        return tuple(found)
+
+    @cached_property
+    def _calls(self) -> dict[Ref, list[Call]]:
+        found: dict[Ref, list[Call]] = {}
+        for path, outline in self.files.items():
+            for call in outline.calls:
+                found.setdefault(Ref(path, call.scope), []).append(call)
+        return found
+
+    @cached_property
+    def _binds(self) -> dict[Ref, list[Bind]]:
+        found: dict[Ref, list[Bind]] = {}
+        for path, outline in self.files.items():
+            for bind in outline.binds:
+                found.setdefault(Ref(path, bind.scope), []).append(bind)
+        return found
+
+    def calls_of(self, ref: Ref) -> Sequence[Call]:
+        """The call sites in a definition."""
+        return self._calls.get(ref, ())
+
+    def binds_of(self, ref: Ref) -> Sequence[Bind]:
+        """The assignments in a definition."""
+        return self._binds.get(ref, ())
+
+    @cached_property
+    def field_binds(self) -> dict[str, list[tuple[Ref, Bind]]]:
+        """Assignments to fields of objects, by the field's name, with the definition that makes them."""
+        found: dict[str, list[tuple[Ref, Bind]]] = {}
+        for ref, binds in self._binds.items():
+            for bind in binds:
+                owner, dot, name = bind.target.rpartition(".")
+                if dot and owner:
+                    found.setdefault(name, []).append((ref, bind))
+        return found
+
+    @cached_property
+    def keyword_uses(self) -> dict[str, list[tuple[Ref, Call, str]]]:
+        """Keyword arguments by name: who calls, the call, and the text that is handed over."""
+        found: dict[str, list[tuple[Ref, Call, str]]] = {}
+        for ref, calls in self._calls.items():
+            for call in calls:
+                for name, text in zip(call.keywords, call.args[call.positional :], strict=False):
+                    found.setdefault(name, []).append((ref, call, text))
+        return found
+
+    def constructs(self, ref: Ref, call: Call) -> bool:
+        """Whether a call makes an instance of a class of the tree, or a changed copy of one."""
+        if call.callee.rpartition(".")[2] == "replace":
+            return True
+        targets = self.names.resolve(ref.path, ref.scope, call.callee)
+        return any(self.files[one.path].scopes[one.scope].kind is ScopeKind.CLASS for one in targets)
+
+    def callers(self, ref: Ref) -> tuple[Edge, ...]:
+        """The edges that lead to a definition, guesses left out."""
+        return tuple(edge for edge in self.graph.edges_to(ref) if edge.tier is not Tier.GUESS)
+
+    def examined_for(self, choices: Iterable[str]) -> int:
+        """How many functions were read in full for one of these choices."""
+        return len(set().union(*(self.examined.get(name, set()) for name in choices)))
+
+    def calls_between(self, edge: Edge) -> Iterator[Call]:
+        """All call sites that an edge stands for; the edge itself names only the first."""
+        for call in self.calls_of(edge.source):
+            targets = self.names.resolve(edge.source.path, edge.source.scope, call.callee)
+            if call.line == edge.line or edge.target in targets:
+                yield call
+
+    def functions(self) -> Iterator[Function]:
+        """Every function and method of the tree, in the order of files and lines."""
+        for path, outline in self.files.items():
+            for scope in outline.scopes:
+                if scope.kind is ScopeKind.FUNCTION:
+                    yield self.function(Ref(path, scope.id))
+
+    def function(self, ref: Ref) -> Function:
+        """The function that a reference names; for a module or class, a stand-in of that name."""
+        return Function(ref, ref.path, symbol_of(self.files[ref.path], ref.scope), self.files[ref.path].scopes[ref.scope])
+
+    def seen(self, *shapes: str) -> Iterator[tuple[Function, Sighting]]:
+        """Functions in which one of these shapes was seen; a shape is named whole or by its first part."""
+        for ref, found in self.sightings.items():
+            for sighting in found:
+                if sighting.shape in shapes or sighting.shape.partition(".")[0] in shapes:
+                    yield self.function(ref), sighting
+
+    def ask(
+        self,
+        ask: Ask,
+        ask_version: str,
+        choices: Mapping[str, Iterable[Feature]],
+        blobs: Blobs,
+        cache: OutlineCache,
+        progress: Progress,
+        workers: int,
+    ) -> None:
+        """Read the chosen functions in full and keep what the shapes see in them.
+
+        Args:
+            ask: The shapes, as a module-level function.
+            ask_version: Digest of their sources.
+            choices: Name of each choice, and the combinations of features that choose a function: any one, whole.
+            blobs: Where the bytes are.
+            cache: Where answers are kept.
+            progress: Told of each file.
+            workers: Processes to use.
+        """
+        paths: dict[str, list[str]] = {}
+        for file in self.snapshot.files:
+            paths.setdefault(file.digest, []).append(file.path)
+        jobs = [job for digest, where in paths.items() if (job := self._job(digest, where[0], choices)) is not None]
+        for job, answer in answers(jobs, ask, ask_version, blobs, cache, progress, workers):
+            for path in paths[job.digest]:
+                self.sightings.update({Ref(path, scope): found for scope, found in answer.sightings.items()})
+                self.refused.update({Ref(path, scope): why for scope, why in answer.refused.items()})
+
+    def _job(self, digest: str, path: str, choices: Mapping[str, Iterable[Feature]]) -> Job | None:
+        outline = self.files[path]
+        chosen: list[Slice] = []
+        for scope in outline.scopes:
+            if scope.kind is not ScopeKind.FUNCTION:
+                continue
+            by = [name for name, combinations in choices.items() if any_of(scope.features, combinations)]
+            for name in by:
+                self.examined.setdefault(name, set()).add((digest, scope.id))
+            if by:
+                chosen.append(_slice(digest, scope))
+        if not chosen:
+            return None
+        helpers = self._helpers(digest, path, chosen)
+        return Job(digest, not is_python(path), tuple(chosen), helpers)
+
+    def _helpers(self, digest: str, path: str, chosen: list[Slice]) -> tuple[tuple[str, Slice], ...]:
+        """Small device functions that the chosen kernels call by a bare name."""
+        outline = self.files[path]
+        kernels = {part.scope for part in chosen if part.features & KERNEL}
+        found: dict[str, Slice] = {}
+        todo = [(path, digest, kernels)]
+        for where, blob, scopes in todo:
+            for call in self.files[where].calls:
+                if call.scope not in scopes or not call.callee.isidentifier() or call.callee in found:
+                    continue
+                target = self._device_function(where, call.scope, call.callee)
+                if target is not None:
+                    blob = self._digests[target.path]
+                    found[call.callee] = _slice(blob, self.files[target.path].scopes[target.scope])
+                    todo.append((target.path, blob, {target.scope}))
+        return tuple(sorted(found.items())) if outline else ()
+
+    def _device_function(self, path: str, scope: int, name: str) -> Ref | None:
+        if is_python(path):
+            targets = self.names.resolve(path, scope, name)
+        else:
+            targets = tuple(
+                Ref(path, s.id) for s in self.files[path].scopes if s.name == name and s.kind is ScopeKind.FUNCTION
+            )
+        if len(targets) != 1:
+            return None
+        found = self.files[targets[0].path].scopes[targets[0].scope]
+        short = found.end_line - found.line < _LONGEST_HELPER
+        return targets[0] if short and found.features & KERNEL else None
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        return {file.path: file.digest for file in self.snapshot.files}
+
+
+def index_of(
+    snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int
+) -> Index:
+    """The first pass over a snapshot: an outline of every file."""
+    progress.start("indexing files", len(snapshot.files))
+    by_digest: dict[str, Outline] = dict(outlines(snapshot.files, blobs, cache, progress, workers))
+    progress.finish()
+    return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot)
+
+
+def open_cache(path: Path) -> OutlineCache:
+    """The cache of outlines and sightings in a file."""
+    return OutlineCache(path)
+
+
+def any_of(features: Feature, combinations: Iterable[Feature]) -> bool:
+    """Whether a function has all features of one of the combinations."""
+    return any(features & wanted == wanted for wanted in combinations)
+
+
+def symbol_of(outline: Outline, scope: int) -> str:
+    """Name of the outermost function around a scope with its classes: `Class.method`, `function`; `<module>` outside."""
+    chain: list[Scope] = []
+    while scope > 0:
+        chain.append(outline.scopes[scope])
+        scope = outline.scopes[scope].parent
+    chain.reverse()
+    for position, part in enumerate(chain):
+        if part.kind is ScopeKind.FUNCTION:
+            return ".".join(each.name for each in chain[: position + 1])
+    return ".".join(each.name for each in chain) or "<module>"
+
+
+def _slice(digest: str, scope: Scope) -> Slice:
+    params = tuple(param.name.lstrip("*") for param in scope.params)
+    return Slice(digest, scope.id, scope.line, scope.end_line, params, scope.features)

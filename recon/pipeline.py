@@ -1,0 +1,366 @@
+"""The one file that sees all stages: from what the user named to a run.
+
+    target ─facts─▶ Found ─sources─▶ Snapshot ─index─▶ Index ─detectors─▶ Findings ─verdicts─▶ Verdict ─▶ Run
+    GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Estimate
+"""
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recon import __version__
+from recon.detectors.registry import capabilities as known_capabilities
+from recon.detectors.registry import choices, detectors, shapes_version
+from recon.detectors.survey import survey
+from recon.errors import Interrupted, NoEngine, ReconError
+from recon.estimates.decision import decide
+from recon.facts.folder import find_in_folder
+from recon.facts.gather import gather
+from recon.facts.gpus import GPUS
+from recon.facts.installs import discover
+from recon.facts.machine import MACHINE
+from recon.facts.pythons import pythons
+from recon.hosts.local import LocalShell
+from recon.index.index import PARTLY, Index, index_of, open_cache
+from recon.ports import Progress, Shell, SourceTree
+from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
+from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
+from recon.records.evidence import Evidence
+from recon.records.host import Host, PythonEnv
+from recon.records.install import Edits, Excerpt, Found, Install
+from recon.records.run import SCHEMA_VERSION, Run
+from recon.records.run import Searched as RunSearched
+from recon.records.source import Snapshot
+from recon.records.unknown import Unknown
+from recon.records.verdict import Capability, Searched, Verdict
+from recon.sources.capture import capture
+from recon.sources.edits import compare_with_record
+from recon.sources.local import LocalTree
+from recon.sources.release import open_release, open_wheel
+from recon.sources.store import BlobStore
+from recon.verdicts.judge import judge
+
+RELEASES = Host("releases", "releases", "", (), ())
+"""Stands for the machine of trees that no machine holds."""
+EXCERPT_LINES = 6
+MOST_NEAREST = 8
+"""Nearest misses kept for each verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanTargets:
+    """What is to be scanned."""
+
+    paths: tuple[str, ...]
+    releases: tuple[str, ...]
+    local: bool
+    """Look for the installs of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a stage needs to know besides its targets."""
+
+    cache_dir: Path
+    state_dir: Path
+    compiled: bool
+    """Read the names in compiled libraries."""
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """What is to be probed, and how."""
+
+    mode: str
+    """`gpu`, `interpret` or `compile`."""
+    level: str
+    """`quick` or `full`."""
+    gpu: str
+    allow_busy: bool
+    archs: tuple[int, ...]
+    python: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tree that is ready to be indexed."""
+
+    found: Found
+    host: Host
+    snapshot: Snapshot
+    edits: Edits
+
+
+@dataclass(eq=False)
+class _Learned:
+    """What a scan has learned so far: what is saved when it is interrupted."""
+
+    started_at: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    hosts: list[Host] = field(default_factory=list)
+    installs: list[Install] = field(default_factory=list)
+    unknowns: list[Unknown] = field(default_factory=list)
+    searched: list[RunSearched] = field(default_factory=list)
+
+    def run(self, *, complete: bool) -> Run:
+        installs = with_companions(tuple(self.installs))
+        hosts = tuple(dict.fromkeys(self.hosts))
+        return Run(
+            schema_version=SCHEMA_VERSION,
+            recon_version=__version__,
+            command=tuple(sys.argv[1:]),
+            started_at=self.started_at,
+            hosts=hosts,
+            installs=installs,
+            measurements=(),
+            estimates=decide(installs, hosts, ()),
+            capabilities=capabilities(),
+            unknowns=tuple(self.unknowns),
+            searched=tuple(self.searched),
+            complete=complete,
+        )
+
+
+def capabilities() -> tuple[Capability, ...]:
+    """What can be judged, with the page of each."""
+    return known_capabilities()
+
+
+def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
+    """Find the trees that were named, read them and judge them.
+
+    A target that fails among several becomes an unknown of the run; a single one raises its error.
+
+    Raises:
+        NotFound: a path or release does not exist, and nothing else was named.
+        NoEngine: nothing was found in the only place named, or on this machine.
+        Interrupted: the user stopped it; what was learned is inside.
+    """
+    learned = _Learned()
+    try:
+        for source in _sources(targets, settings, progress, learned):
+            learned.hosts.append(source.host)
+            _judge_into(learned, source, settings, progress)
+    except KeyboardInterrupt:
+        raise Interrupted(learned.run(complete=False)) from None
+    return learned.run(complete=True)
+
+
+def _sources(targets: ScanTargets, settings: Settings, progress: Progress, learned: _Learned) -> Iterator[Source]:
+    store = BlobStore(settings.cache_dir / "blobs")
+    shell = LocalShell()
+    steps: list[tuple[str, Callable[[], Iterator[Source]]]] = []
+    if targets.paths:
+        host = host_of(shell)
+        for path in targets.paths:
+            steps.append((path, lambda path=path: _from_path(path, host, store, settings, progress)))  # type: ignore[misc]  # the default binds the loop's value
+    for release in targets.releases:
+        steps.append((release, lambda release=release: _from_release(release, store, settings, progress)))  # type: ignore[misc]  # likewise
+    if targets.local:
+        steps.append(("this machine", lambda: _from_machine(shell, store, settings, progress, learned)))
+    for name, step in steps:
+        try:
+            yield from step()
+        except ReconError as error:
+            if len(steps) == 1 and not learned.installs:
+                raise
+            learned.unknowns.append(Unknown(error.kind, name, error.message))
+
+
+def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
+    if path.endswith(".whl") and Path(path).is_file():
+        read = open_wheel(Path(path), store, progress, compiled=settings.compiled)
+        yield Source(read.found, host, read.snapshot, Edits(0, (), (), ()))
+        return
+    for found in find_in_folder(path):
+        yield _captured(found, host, store, settings, progress)
+
+
+def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
+    read = open_release(release, store, progress, compiled=settings.compiled)
+    yield Source(read.found, RELEASES, read.snapshot, Edits(0, (), (), ()))
+
+
+def _from_machine(
+    shell: Shell, store: BlobStore, settings: Settings, progress: Progress, learned: _Learned
+) -> Iterator[Source]:
+    environments = pythons((sys.prefix,))
+    values, unknowns = gather(shell, [environments])
+    learned.unknowns += unknowns
+    listed = values.of(environments)
+    known: tuple[PythonEnv, ...] = listed.environments if listed is not None else ()
+    found, more = discover(shell, known)
+    learned.unknowns += [*(listed.unknowns if listed is not None else ()), *more]
+    if not found:
+        raise NoEngine(
+            f"no engine is installed in the {len(known)} Python environments of this machine",
+            "Name a tree with --path DIR, or read a published release with --release vllm==VERSION.",
+        )
+    host = replace(host_of(shell), environments=known)
+    for each in found:
+        yield _captured(each, host, store, settings, progress)
+
+
+def _captured(found: Found, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Source:
+    tree: SourceTree = LocalTree(Path(found.root), found.packages)
+    snapshot = capture(tree, store, progress, compiled=settings.compiled)
+    return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, blobs=store))
+
+
+def host_of(shell: Shell) -> Host:
+    """What a machine says of itself."""
+    values, _ = gather(shell, [MACHINE])
+    machine = values.of(MACHINE)
+    gpus, _ = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
+    if machine is None:
+        return Host(shell.name, shell.name, platform.platform(), gpus.of(GPUS) or (), ())
+    return Host(machine.machine_id or machine.hostname, shell.name, machine.platform, gpus.of(GPUS) or (), ())
+
+
+def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
+    """Index one tree and judge it."""
+    started = time.monotonic()
+    store = BlobStore(settings.cache_dir / "blobs")
+    with open_cache(settings.cache_dir / "index.sqlite") as cache:
+        index = index_of(source.snapshot, store, cache, progress, settings.workers)
+        index.ask(survey, shapes_version(), choices(), store, cache, progress, settings.workers)
+        learned.unknowns += cache.notes
+    verdicts = verdicts_of(index, progress)
+    install = install_of(source, verdicts, store, {each.id for each in learned.installs})
+    learned.installs.append(install)
+    counts = index.counts
+    learned.searched.append(
+        RunSearched(
+            install=install.id,
+            python_files=counts.python_files,
+            cuda_files=counts.cuda_files,
+            functions=counts.functions,
+            classes=counts.classes,
+            kernels=counts.kernels,
+            libraries=counts.libraries,
+            unread=sum(each.what != PARTLY for each in index.unread),
+            seconds=round(time.monotonic() - started, 1),
+        )
+    )
+
+
+def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
+    """The verdict of every detector on one tree."""
+    progress.start("judging", len(detectors()))
+    verdicts = []
+    for detector in detectors():
+        counts = index.counts
+        searched = Searched(
+            files=counts.python_files + counts.cuda_files,
+            functions=counts.functions,
+            kernels=counts.kernels,
+            examined=index.examined_for(shape.id for shape in detector.shapes),
+            libraries=counts.libraries,
+            shapes=tuple(shape.words for shape in detector.shapes),
+            unread=index.unread,
+        )
+        verdict = judge(detector.capability, detector.title, detector.detect(index), searched)
+        verdicts.append(replace(verdict, nearest=verdict.nearest[:MOST_NEAREST]))
+        progress.advance(note=detector.capability)
+    progress.finish()
+    return tuple(verdicts)
+
+
+def install_of(source: Source, verdicts: tuple[Verdict, ...], store: BlobStore, taken: set[str]) -> Install:
+    """One judged tree as a record."""
+    found = source.found
+    stem = f"{found.engine.value}-{found.version or 'unknown'}-{source.snapshot.digest[:6]}"
+    name = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, 10_000))) if name not in taken)
+    return Install(
+        id=name,
+        host=source.host.name,
+        engine=found.engine,
+        version=found.version,
+        location=found.provenance.origin if source.host is RELEASES else found.root,
+        source_digest=source.snapshot.digest,
+        provenance=found.provenance,
+        companions=(),
+        edits=source.edits,
+        verdicts=verdicts,
+        paths=(),
+        excerpts=excerpts_of(verdicts, source.snapshot, store),
+    )
+
+
+def excerpts_of(verdicts: tuple[Verdict, ...], snapshot: Snapshot, store: BlobStore) -> tuple[Excerpt, ...]:
+    """A few lines of source around each place, each place once."""
+    digests = {file.path: file.digest for file in snapshot.files}
+    places: dict[tuple[str, int], Evidence] = {}
+    for verdict in verdicts:
+        for each in (*verdict.evidence, *verdict.nearest):
+            places.setdefault((each.path, each.line), each)
+    found = []
+    for path, line in sorted(places):
+        if path in digests:
+            lines = store.get(digests[path]).decode("utf-8", "replace").splitlines()
+            first = max(1, line - 2)
+            text = "\n".join(lines[first - 1 : first - 1 + EXCERPT_LINES])
+            found.append(Excerpt(path, first, text))
+    return tuple(found)
+
+
+def with_companions(installs: tuple[Install, ...]) -> tuple[Install, ...]:
+    """Engines with the ids of the kernel packages that lie in the same environment, or were named beside them."""
+
+    def beside(one: Install, other: Install) -> bool:
+        return one.host == other.host and one.provenance.environment == other.provenance.environment
+
+    return tuple(
+        install
+        if install.engine.is_companion
+        else replace(install, companions=tuple(o.id for o in installs if o.engine.is_companion and beside(install, o)))
+        for install in installs
+    )
+
+
+def probe(request: ProbeRequest, settings: Settings, progress: Progress) -> Run:
+    """Run the bundled kernels and record what they took.
+
+    Raises:
+        NoGpu, NoTorch, GpuBusy: there is nothing to run on.
+        Interrupted: the user stopped it; what was measured is inside.
+    """
+    learned = _Learned()
+    host = host_of(LocalShell())
+    result = _probed(request, progress)
+    base = learned.run(complete=result.complete)
+    gpus = result.gpus or host.gpus
+    hosts = (replace(host, gpus=gpus),)
+    run = replace(
+        base,
+        hosts=hosts,
+        measurements=result.measurements,
+        estimates=decide((), hosts, result.measurements),
+        unknowns=result.unknowns,
+    )
+    if not result.complete:
+        raise Interrupted(run)
+    return run
+
+
+def _probed(request: ProbeRequest, progress: Progress) -> ProbeResult:
+    if request.mode == "interpret":
+        return probe_interpret(python=request.python, progress=progress)
+    if request.mode == "compile":
+        return compile_only(request.archs, python=request.python, progress=progress)
+    return probe_gpu(
+        request.level, gpu=request.gpu, allow_busy=request.allow_busy, python=request.python, progress=progress
+    )
+
+
+def plan(request: ProbeRequest) -> object:
+    """What a probe would do, as the payload would be told."""
+    if request.mode == "interpret":
+        return plan_interpret()
+    if request.mode == "compile":
+        return plan_compile(request.archs or (90, 100, 120))
+    return plan_gpu(LEVELS[request.level], gpu=request.gpu, allow_busy=request.allow_busy)

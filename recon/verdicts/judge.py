@@ -1,0 +1,66 @@
+"""From findings to a verdict, by written rule.
+
+1. Evidence of a sufficient grade makes a capability present. `declared` is sufficient for `drafter.*` and `metrics.*`;
+   everything else asks for `shaped`.
+2. A named part that is missing in every configuration makes it partial.
+3. Without sufficient evidence it is unknown where something unread could hold the answer, and absent otherwise.
+4. Whatever is not sufficient evidence becomes a nearest miss.
+"""
+
+from recon.records.evidence import Evidence, Grade
+from recon.records.findings import Findings
+from recon.records.unknown import Unknown
+from recon.records.verdict import Searched, Standing, Verdict
+
+MOST_PLACES = 5
+DECLARED_SUFFICES = ("drafter.", "metrics.")
+PARTLY = "CUDA source, partly"
+"""What was examined as far as its grammar reads hides nothing that a name or a caller would not show."""
+
+
+def judge(capability: str, title: str, findings: Findings, searched: Searched) -> Verdict:
+    """The verdict that findings and what was searched give."""
+    least = Grade.DECLARED if capability.startswith(DECLARED_SUFFICES) else Grade.SHAPED
+    proof = [each for each in findings.evidence if each.grade.rank >= least.rank]
+    if proof:
+        standing = Standing.PARTIAL if findings.lacks else Standing.PRESENT
+        places = proof + [each for each in findings.evidence if each not in proof]
+        shown, rest = tuple(places[:MOST_PLACES]), tuple(places[MOST_PLACES:])
+        reason = findings.reason or _found(findings, proof)
+        nearest = (*rest, *findings.nearest)
+        return Verdict(
+            capability, standing, findings.reach, reason, shown, nearest, searched, findings.gates, findings.members
+        )
+    blind = _blind(findings, searched)
+    standing = Standing.UNKNOWN if blind else Standing.ABSENT
+    nearest = (*findings.evidence, *findings.nearest)
+    reason = _not_decided(title, blind) if blind else findings.reason or _not_found(title, nearest, searched)
+    return Verdict(capability, standing, None, reason, (), nearest, searched, findings.gates, findings.members)
+
+
+def _found(findings: Findings, proof: list[Evidence]) -> str:
+    if findings.lacks:
+        return findings.lacks
+    first = proof[0]
+    return f"{first.note[:1].upper()}{first.note[1:]}: {first.symbol}."
+
+
+def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) -> str:
+    near = f"; the nearest is {nearest[0].symbol}: {nearest[0].note}" if nearest else ""
+    return (
+        f"No code of this form ({title[:1].lower()}{title[1:]}) among {searched.functions} functions, {searched.kernels} "
+        f"of them kernels, and {searched.libraries} compiled libraries{near}."
+    )
+
+
+def _blind(findings: Findings, searched: Searched) -> tuple[Unknown, ...]:
+    """What was not read and could hold the answer."""
+    if findings.external:
+        return (Unknown("package", findings.external, "it was not scanned"),)
+    return tuple(each for each in searched.unread if each.what != PARTLY)
+
+
+def _not_decided(title: str, blind: tuple[Unknown, ...]) -> str:
+    first = blind[0]
+    more = f" and {len(blind) - 1} more" if len(blind) > 1 else ""
+    return f"Nothing of this form ({title[:1].lower()}{title[1:]}) was seen, but {first.where}{more} could hold it: {first.why}."
