@@ -29,7 +29,6 @@ _DISPLAYS = frozenset(
 
 
 _SPELLED = frozenset({ast.Attribute, ast.Call, ast.Subscript})
-_BRANCHES = (ast.IfExp, ast.BoolOp, ast.NamedExpr)
 
 
 def dotted(node: ast.expr) -> str:
@@ -214,7 +213,17 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
     if kind in _LITERALS and kind not in _DISPLAYS:
         return []
     found: list[tuple[str, str]] = []
-    stack: list[ast.expr] = [value]
+    for node in _alternatives(value):
+        if text := dotted(node):
+            found.append(("", text))
+        if node.__class__ in _DISPLAYS:
+            found += [(suffix, text) for suffix, entry in entries(node) if (text := dotted(entry))]
+    return found
+
+
+def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+    """What `a if c else b` and `a or b` choose from."""
+    stack = [value]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.IfExp):
@@ -224,11 +233,7 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
         elif isinstance(node, ast.NamedExpr):
             stack.append(node.value)
         elif node.__class__ is not ast.Constant:
-            if text := dotted(node):
-                found.append(("", text))
-            if node.__class__ in _DISPLAYS:
-                found += [(suffix, text) for suffix, entry in entries(node) if (text := dotted(entry))]
-    return found
+            yield node
 
 
 def entries(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
