@@ -1,7 +1,7 @@
 """The one file that sees all stages: from what the user named to a run.
 
-    target ─facts─▶ Found ─sources─▶ Snapshot ─index─▶ Index ─detectors─▶ Findings ─verdicts─▶ Verdict ─▶ Run
-    GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Estimate
+target ─facts─▶ Found ─sources─▶ Snapshot ─index─▶ Index ─detectors─▶ Findings ─verdicts─▶ Verdict ─▶ Run
+GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Estimate
 """
 
 import platform

@@ -40,15 +40,21 @@ def doors_of(index: Index, function: Function) -> list[Function]:
     name = PurePosixPath(function.path).name
     doors: list[Function] = []
     for path, outline in index.files.items():
-        builders = {text.scope for text in outline.texts if PurePosixPath(text.text).name == name} if is_python(path) else ()
+        builders = (
+            {text.scope for text in outline.texts if PurePosixPath(text.text).name == name} if is_python(path) else ()
+        )
         for builder in builders:
             callers = [call.scope for call in outline.calls if _calls(outline.scopes[builder].name, call.callee)]
-            doors += [index.function(Ref(path, scope)) for scope in callers or [builder] if _leads(index, path, scope, function)]
+            doors += [
+                index.function(Ref(path, scope))
+                for scope in callers or [builder]
+                if _leads(index, path, scope, function)
+            ]
     return list({door.ref: door for door in doors}.values())
 
 
 def _calls(builder: str, callee: str) -> bool:
-    return bool(builder) and callee.split("()")[0].split(".")[-1] == builder
+    return bool(builder) and callee.split("()", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1] == builder
 
 
 def _leads(index: Index, path: str, scope: int, function: Function) -> bool:
@@ -64,7 +70,11 @@ def _launchers(index: Index, function: Function) -> set[str]:
     outline = index.files[function.path]
     names = {function.scope.name}
     for _ in range(4):
-        names |= {outline.scopes[call.scope].name for call in outline.calls if call.callee.rstrip("[]").split("::")[-1] in names}
+        names |= {
+            outline.scopes[call.scope].name
+            for call in outline.calls
+            if call.callee.rstrip("[]").split("::")[-1] in names
+        }
     return names
 
 

@@ -9,9 +9,4 @@ from recon.index.reading import Subject
 def survey(subject: Subject) -> list[Sighting]:
     """What the shapes see in one function; each is asked only where its features say that it may be there."""
     view = View(subject.body, subject.params)
-    return [
-        sighting
-        for shape in shapes()
-        if any_of(subject.features, shape.wanted)
-        for sighting in shape.find(view)
-    ]
+    return [sighting for shape in shapes() if any_of(subject.features, shape.wanted) for sighting in shape.find(view)]

@@ -13,7 +13,7 @@ from recon.errors import Unreadable
 from recon.index.index import index_of, open_cache
 from recon.ports import Silent
 from recon.records.findings import Findings
-from recon.records.source import SourceFile, Snapshot
+from recon.records.source import Snapshot, SourceFile
 
 
 @dataclass(frozen=True)

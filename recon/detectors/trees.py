@@ -9,6 +9,7 @@ from recon.detectors.shapes.catalog import ANCESTOR_MASK, DRAFT_LOOP, GREEDY_WAL
 from recon.index.tables import Ref
 from recon.records.path import Tier
 
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """One way on which a tree's mask reaches an attention kernel."""
@@ -60,5 +61,3 @@ def drafting(index: Index) -> set[Ref]:
 def accepts_trees(index: Index) -> bool:
     """Whether anything in the tree walks a draft tree to accept."""
     return any(True for _ in index.seen(GREEDY_WALK.id, STOCHASTIC_WALK.id))
-
-

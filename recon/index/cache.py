@@ -32,6 +32,7 @@ EXTRACTORS = (
     "cuda_outline",
     "rescue",
     "newer",
+    "newer_tree",
 )
 _LIBRARIES = ("libcst", "tree-sitter", "tree-sitter-cuda")
 _SCHEMA = 1

@@ -207,7 +207,9 @@ class Index:
 
     def function(self, ref: Ref) -> Function:
         """The function that a reference names; for a module or class, a stand-in of that name."""
-        return Function(ref, ref.path, symbol_of(self.files[ref.path], ref.scope), self.files[ref.path].scopes[ref.scope])
+        return Function(
+            ref, ref.path, symbol_of(self.files[ref.path], ref.scope), self.files[ref.path].scopes[ref.scope]
+        )
 
     def seen(self, *shapes: str) -> Iterator[tuple[Function, Sighting]]:
         """Functions in which one of these shapes was seen; a shape is named whole or by its first part."""
@@ -297,9 +299,7 @@ class Index:
         return {file.path: file.digest for file in self.snapshot.files}
 
 
-def index_of(
-    snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int
-) -> Index:
+def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int) -> Index:
     """The first pass over a snapshot: an outline of every file."""
     progress.start("indexing files", len(snapshot.files))
     by_digest: dict[str, Outline] = dict(outlines(snapshot.files, blobs, cache, progress, workers))

@@ -7,7 +7,6 @@ the parse again: a statement's line comes from the standard parser's statements 
 
 import ast
 import warnings
-
 from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
@@ -142,7 +141,7 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _statements(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """libcst's statements in the order in which the reader meets them."""
+    """Libcst's statements in the order in which the reader meets them."""
     if isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
         yield node
     if not isinstance(node, cst.ClassDef):

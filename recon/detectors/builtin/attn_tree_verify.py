@@ -45,7 +45,7 @@ def detect(index: Index) -> Findings:
     )
 
 
-_TREE = '''
+_TREE = """
 from e.kernel import attend
 
 
@@ -64,7 +64,7 @@ class Builder:
 
     def forward(self, q, k, v, o, pages, n):
         attend[(1,)](q, k, v, o, pages, self.tree_bias, 8, n, BLOCK=16, D=64)
-'''
+"""
 _KERNEL = """
 @triton.jit
 def attend(q, k, v, o, pages, bias, stride, n, BLOCK: tl.constexpr, D: tl.constexpr):

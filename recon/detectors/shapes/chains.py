@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Step, Store, View, within
-from recon.index.sighting import Sighting
 from recon.detectors.shapes.terms import MATHS, SCANS, Load, arguments, callee, is_opaque, is_random, loads
+from recon.index.sighting import Sighting
 from recon.index.term import Term
 
 EQUALITY = ("==", "!=")
@@ -162,7 +162,11 @@ def _emits(view: View, compare: Term, bases: set[str]) -> bool:
     compared = view.behind(compare)
     for step in view.steps:
         for load in loads(step.term):
-            if load.base in bases and id(load.term) not in compared and any(_is_place(key, governed) for key in load.keys):
+            if (
+                load.base in bases
+                and id(load.term) not in compared
+                and any(_is_place(key, governed) for key in load.keys)
+            ):
                 return True
     return any(_writes(view, store, bases, governed, compare) for store in view.stores())
 
@@ -194,7 +198,9 @@ def stochastic_chains(view: View) -> Iterator[Sighting]:
         if not pair or (step.loops and _on_tree(view, step.loops[0], pair)):
             continue
         bases = {load.base for load in pair}
-        if not _are_weighed(view, compare, loop, bases) or not any(_is_coin(view, operand, bases, loop) for operand in operands):
+        if not _are_weighed(view, compare, loop, bases) or not any(
+            _is_coin(view, operand, bases, loop) for operand in operands
+        ):
             continue
         if not _stop(view, compare, step) and (step.loops or not _share_vector(*pair)):
             continue

@@ -77,5 +77,3 @@ def _addressed_by(view: View, store: Store, axis: str) -> bool:
 
 def _read_by(view: View, load: Load, axis: str) -> bool:
     return any(axis in view.names_behind(key) for key in load.keys)
-
-

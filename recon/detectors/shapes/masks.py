@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Store, View, within
-from recon.index.sighting import Sighting
 from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads
+from recon.index.sighting import Sighting
 from recon.index.term import Term
 
 DOTS = frozenset({"dot", "dot_scaled", "matmul", "bmm", "einsum"})

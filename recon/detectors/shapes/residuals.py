@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Store, View
-from recon.index.sighting import Sighting
 from recon.detectors.shapes.terms import callee
+from recon.index.sighting import Sighting
 from recon.index.term import Term
 
 _CLAMPS = frozenset({"maximum", "max", "clamp", "clamp_min", "relu", "fmaxf", "fmax", "clamp_", "clamp_min_", "relu_"})

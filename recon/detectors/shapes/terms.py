@@ -23,7 +23,9 @@ MATHS = frozenset(
     ]
 )
 """Plain mathematics: the result is made of the arguments' values."""
-LOGIC = frozenset({"logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_not", "all", "any"})
+LOGIC = frozenset(
+    {"logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_not", "all", "any"}
+)
 RANDOM = frozenset(
     [
         *("rand", "rand_like", "random", "uniform", "uniform_", "randint", "curand_uniform", "exponential_", "randn"),

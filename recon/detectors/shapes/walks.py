@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View, within
 from recon.detectors.shapes.residuals import is_zeroing, residuals
-from recon.index.sighting import Sighting
 from recon.detectors.shapes.terms import RANDOM, SCANS, Load, arguments, callee, is_opaque, is_whole, loads
+from recon.index.sighting import Sighting
 from recon.index.term import Term
 
 EQUALITY = ("==", "!=")
