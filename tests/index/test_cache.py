@@ -64,6 +64,21 @@ def test_every_extractor_is_a_module_with_source() -> None:
     assert [] == [name for name in EXTRACTORS if not (folder / f"{name}.py").is_file()]
 
 
+def test_whatever_an_extractor_imports_is_an_extractor() -> None:
+    """Otherwise an edit there would serve stale rows."""
+    folder = Path(cache_module.__file__).parent
+    imported: set[str] = set()
+    for name in EXTRACTORS:
+        for item in outline_python((folder / f"{name}.py").read_bytes()).imports:
+            if item.module == "recon.index":
+                imported.add(item.name)
+            elif item.module.startswith("recon.index."):
+                imported.add(item.module.removeprefix("recon.index."))
+
+    assert set() == imported - set(EXTRACTORS)
+    assert {"spell", "newer_tree"} < imported
+
+
 def test_payloads_of_kinds_and_versions_are_kept_apart(path: Path) -> None:
     with OutlineCache(path) as cache:
         cache.put_blob_records("terms", "1", [("d1", b"a")])
