@@ -227,7 +227,7 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
     store = BlobStore(settings.cache_dir / "blobs")
     with open_cache(settings.cache_dir / "index.sqlite") as cache:
         index = index_of(source.snapshot, store, cache, progress, settings.workers)
-        index.ask(survey, shapes_version(), choices(), store, cache, progress, settings.workers)
+        index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
         learned.unknowns += cache.notes
     verdicts = verdicts_of(index, progress)
     install = install_of(source, verdicts, store, {each.id for each in learned.installs})

@@ -83,6 +83,10 @@ class SourceTree(Protocol):
 class Blobs(Protocol):
     """Content-addressed bytes. Implementations can be pickled, since worker processes read through them."""
 
+    def __hash__(self) -> int:
+        """Workers remember what they read by where they read it."""
+        ...
+
     def get(self, digest: str) -> bytes:
         """Bytes of a blob.
 

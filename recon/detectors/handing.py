@@ -65,7 +65,7 @@ class _Walk:
                 self._value(ref, bind)
         for call in self.index.calls_of(ref):
             if name in call.args and not call.callee.endswith("[]"):
-                self._worked_on(ref, call, name)
+                self._worked_on(ref, call)
 
     def _parameter(self, ref: Ref, scope: Scope, name: str) -> None:
         for edge in self.index.callers(ref):
@@ -95,7 +95,7 @@ class _Walk:
         for target in self.index.names.resolve(ref.path, ref.scope, callee):
             self.trail.makers.setdefault(target, line)
 
-    def _worked_on(self, ref: Ref, call: Call, name: str) -> None:
+    def _worked_on(self, ref: Ref, call: Call) -> None:
         """A local handed to a function may be filled in there."""
         for target in self.index.names.resolve(ref.path, ref.scope, call.callee):
             self.trail.makers.setdefault(target, call.line)

@@ -58,7 +58,7 @@ def _calls(builder: str, callee: str) -> bool:
 
 
 def _leads(index: Index, path: str, scope: int, function: Function) -> bool:
-    """Whether a function of the module calls something that the CUDA file launches the kernel from, if that can be told."""
+    """Whether a function of the module calls what launches the kernel in the CUDA file, if that can be told."""
     exported = _launchers(index, function)
     called = {call.callee.rpartition(".")[2] for call in index.files[path].calls if call.scope == scope}
     defined = {s.name for s in index.files[function.path].scopes}

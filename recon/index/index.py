@@ -225,6 +225,7 @@ class Index:
         choices: Mapping[str, Iterable[Feature]],
         blobs: Blobs,
         cache: OutlineCache,
+        *,
         progress: Progress,
         workers: int,
     ) -> None:
@@ -243,7 +244,7 @@ class Index:
         for file in self.snapshot.files:
             paths.setdefault(file.digest, []).append(file.path)
         jobs = [job for digest, where in paths.items() if (job := self._job(digest, where[0], choices)) is not None]
-        for job, answer in answers(jobs, ask, ask_version, blobs, cache, progress, workers):
+        for job, answer in answers(jobs, ask, ask_version, blobs, cache, progress=progress, workers=workers):
             for path in paths[job.digest]:
                 self.sightings.update({Ref(path, scope): found for scope, found in answer.sightings.items()})
                 self.refused.update({Ref(path, scope): why for scope, why in answer.refused.items()})
@@ -261,25 +262,25 @@ class Index:
                 chosen.append(_slice(digest, scope))
         if not chosen:
             return None
-        helpers = self._helpers(digest, path, chosen)
+        helpers = self._helpers(path, chosen)
         return Job(digest, not is_python(path), tuple(chosen), helpers)
 
-    def _helpers(self, digest: str, path: str, chosen: list[Slice]) -> tuple[tuple[str, Slice], ...]:
+    def _helpers(self, path: str, chosen: list[Slice]) -> tuple[tuple[str, Slice], ...]:
         """Small device functions that the chosen kernels call by a bare name."""
-        outline = self.files[path]
         kernels = {part.scope for part in chosen if part.features & KERNEL}
         found: dict[str, Slice] = {}
-        todo = [(path, digest, kernels)]
-        for where, blob, scopes in todo:
+        todo = [(path, kernels)]
+        for where, scopes in todo:
             for call in self.files[where].calls:
                 if call.scope not in scopes or not call.callee.isidentifier() or call.callee in found:
                     continue
                 target = self._device_function(where, call.scope, call.callee)
                 if target is not None:
-                    blob = self._digests[target.path]
-                    found[call.callee] = _slice(blob, self.files[target.path].scopes[target.scope])
-                    todo.append((target.path, blob, {target.scope}))
-        return tuple(sorted(found.items())) if outline else ()
+                    found[call.callee] = _slice(
+                        self._digests[target.path], self.files[target.path].scopes[target.scope]
+                    )
+                    todo.append((target.path, {target.scope}))
+        return tuple(sorted(found.items()))
 
     def _device_function(self, path: str, scope: int, name: str) -> Ref | None:
         if is_python(path):
@@ -318,7 +319,7 @@ def any_of(features: Feature, combinations: Iterable[Feature]) -> bool:
 
 
 def symbol_of(outline: Outline, scope: int) -> str:
-    """Name of the outermost function around a scope with its classes: `Class.method`, `function`; `<module>` outside."""
+    """Name of the outermost function around a scope, with its classes: `Class.method`; `<module>` outside."""
     chain: list[Scope] = []
     while scope > 0:
         chain.append(outline.scopes[scope])

@@ -1,8 +1,8 @@
 """Python and Triton source of one function, through libcst, into Terms.
 
 libcst is asked for the slice of one function only, since parsing costs about 1.8 s for each megabyte, and its tree is
-read with a table of small readers instead of its visitor, which rebuilds every node. Its positions would cost as much as
-the parse again: a statement's line comes from the standard parser's statements instead, which stand in the same order.
+read with a table of small readers instead of its visitor, which rebuilds every node. Its positions would cost as much
+as the parse again: a statement's line comes from the standard parser's statements, which stand in the same order.
 """
 
 import ast
@@ -141,7 +141,7 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _statements(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Libcst's statements in the order in which the reader meets them."""
+    """Statements of libcst, in the order in which the reader meets them."""
     if isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
         yield node
     if not isinstance(node, cst.ClassDef):
@@ -188,27 +188,27 @@ class _Reader:
         reader = _STATEMENTS.get(type(node))
         return _at(reader(self, node), line) if reader else NONE
 
-    def _function(self, node: cst.FunctionDef) -> Term:
+    def function(self, node: cst.FunctionDef) -> Term:
         return Term("def", node.name.value, (self.block(node.body),), self._line(node))
 
-    def _assign(self, node: cst.Assign) -> Term:
+    def assign(self, node: cst.Assign) -> Term:
         targets = [self.expression(target.target) for target in node.targets]
         return Term("assign", "", (*targets, self.expression(node.value)), self._line(node))
 
-    def _ann_assign(self, node: cst.AnnAssign) -> Term:
+    def ann_assign(self, node: cst.AnnAssign) -> Term:
         if node.value is None:
             return NONE
         return Term("assign", "", (self.expression(node.target), self.expression(node.value)), self._line(node))
 
-    def _aug_assign(self, node: cst.AugAssign) -> Term:
+    def aug_assign(self, node: cst.AugAssign) -> Term:
         operator = _BINARY.get(type(node.operator), "?")
         return Term("assign", operator, (self.expression(node.target), self.expression(node.value)), self._line(node))
 
-    def _for(self, node: cst.For) -> Term:
+    def for_(self, node: cst.For) -> Term:
         parts = (self.expression(node.target), self.expression(node.iter), self.block(node.body))
         return self._with_else(Term("for", "", parts, self._line(node)), node.orelse)
 
-    def _while(self, node: cst.While) -> Term:
+    def while_(self, node: cst.While) -> Term:
         parts = (self.expression(node.test), self.block(node.body))
         return self._with_else(Term("while", "", parts, self._line(node)), node.orelse)
 
@@ -217,11 +217,11 @@ class _Reader:
             return loop
         return Term("block", "", (loop, *self.block(orelse).parts), loop.line)
 
-    def _if(self, node: cst.If) -> Term:
+    def if_(self, node: cst.If) -> Term:
         parts = (self.expression(node.test), self.block(node.body), self.block(node.orelse))
         return Term("if", "", parts, self._line(node))
 
-    def _try(self, node: cst.Try | cst.TryStar) -> Term:
+    def try_(self, node: cst.Try | cst.TryStar) -> Term:
         parts = list(self.block(node.body).parts)
         for handler in node.handlers:
             parts.extend(self.block(handler.body).parts)
@@ -229,7 +229,7 @@ class _Reader:
         parts.extend(self.block(node.finalbody).parts)
         return Term("block", "", tuple(parts), self._line(node))
 
-    def _with(self, node: cst.With) -> Term:
+    def with_(self, node: cst.With) -> Term:
         entered = []
         for item in node.items:
             value = self.expression(item.item)
@@ -239,30 +239,30 @@ class _Reader:
                 entered.append(Term("assign", "", (self.expression(item.asname.name), value), self._line(node)))
         return Term("block", "", (*entered, *self.block(node.body).parts), self._line(node))
 
-    def _match(self, node: cst.Match) -> Term:
+    def match(self, node: cst.Match) -> Term:
         subject = self.expression(node.subject)
         branches = [Term("if", "match", (subject, self.block(case.body), Term("block"))) for case in node.cases]
         return Term("block", "", tuple(branches), self._line(node))
 
-    def _return(self, node: cst.Return) -> Term:
+    def return_(self, node: cst.Return) -> Term:
         parts = () if node.value is None else (self.expression(node.value),)
         return Term("return", "", parts, self._line(node))
 
-    def _do(self, node: cst.Expr) -> Term:
+    def effect(self, node: cst.Expr) -> Term:
         value = self.expression(node.value)
         return NONE if value.op == "const" else Term("do", "", (value,), self._line(node))
 
-    def _assert(self, node: cst.Assert) -> Term:
+    def assert_(self, node: cst.Assert) -> Term:
         return Term("assert", "", (self.expression(node.test),), self._line(node))
 
-    def _raise(self, node: cst.Raise) -> Term:
+    def raise_(self, node: cst.Raise) -> Term:
         parts = () if node.exc is None else (self.expression(node.exc),)
         return Term("raise", "", parts, self._line(node))
 
-    def _break(self, node: cst.Break) -> Term:
+    def break_(self, node: cst.Break) -> Term:
         return Term("break", "", (), self._line(node))
 
-    def _continue(self, node: cst.Continue) -> Term:
+    def continue_(self, node: cst.Continue) -> Term:
         return Term("continue", "", (), self._line(node))
 
     # Expressions
@@ -284,21 +284,21 @@ class _Reader:
         reader = _EXPRESSIONS.get(type(node))
         return reader(self, node) if reader else Term("other", type(node).__name__, (), self._line(node))
 
-    def _attribute(self, node: cst.Attribute) -> Term:
+    def attribute(self, node: cst.Attribute) -> Term:
         return Term("attr", node.attr.value, (self.expression(node.value),), self._line(node))
 
-    def _subscript(self, node: cst.Subscript) -> Term:
+    def subscript(self, node: cst.Subscript) -> Term:
         keys = [self.expression(element.slice) for element in node.slice]
         return Term("index", "", (self.expression(node.value), *keys), self._line(node))
 
-    def _index(self, node: cst.Index) -> Term:
+    def index(self, node: cst.Index) -> Term:
         return self.expression(node.value)
 
-    def _slice(self, node: cst.Slice) -> Term:
+    def slicing(self, node: cst.Slice) -> Term:
         parts = (self.expression(node.lower), self.expression(node.upper), self.expression(node.step))
         return Term("slice", "", parts, self._line(node))
 
-    def _call(self, node: cst.Call) -> Term:
+    def call(self, node: cst.Call) -> Term:
         parts = [self.expression(node.func)]
         for argument in node.args:
             value = self.expression(argument.value)
@@ -309,11 +309,11 @@ class _Reader:
             parts.append(value)
         return _as_compare(Term("call", "", tuple(parts), self._line(node)))
 
-    def _binary(self, node: cst.BinaryOperation) -> Term:
+    def binary(self, node: cst.BinaryOperation) -> Term:
         operator = _BINARY.get(type(node.operator), "?")
         return Term("op", operator, (self.expression(node.left), self.expression(node.right)), self._line(node))
 
-    def _unary(self, node: cst.UnaryOperation) -> Term:
+    def unary(self, node: cst.UnaryOperation) -> Term:
         value = self.expression(node.expression)
         if isinstance(node.operator, cst.Not | cst.BitInvert):
             return Term("not", "", (value,), self._line(node))
@@ -323,11 +323,11 @@ class _Reader:
             return Term("const", f"-{value.text}", (), value.line)
         return Term("neg", "", (value,), self._line(node))
 
-    def _boolean(self, node: cst.BooleanOperation) -> Term:
+    def boolean(self, node: cst.BooleanOperation) -> Term:
         word = "and" if isinstance(node.operator, cst.And) else "or"
         return Term(word, "", (self.expression(node.left), self.expression(node.right)), self._line(node))
 
-    def _comparison(self, node: cst.Comparison) -> Term:
+    def comparison(self, node: cst.Comparison) -> Term:
         left = self.expression(node.left)
         links = []
         for target in node.comparisons:
@@ -337,11 +337,11 @@ class _Reader:
             left = right
         return links[0] if len(links) == 1 else Term("and", "", tuple(links), self._line(node))
 
-    def _select(self, node: cst.IfExp) -> Term:
+    def select(self, node: cst.IfExp) -> Term:
         parts = (self.expression(node.test), self.expression(node.body), self.expression(node.orelse))
         return Term("select", "", parts, self._line(node))
 
-    def _dict(self, node: cst.Dict) -> Term:
+    def mapping(self, node: cst.Dict) -> Term:
         parts: list[Term] = []
         for element in node.elements:
             if isinstance(element, cst.DictElement):
@@ -350,19 +350,19 @@ class _Reader:
                 parts += [NONE, self.expression(element.value)]
         return Term("dict", "", tuple(parts), self._line(node))
 
-    def _lambda(self, node: cst.Lambda) -> Term:
+    def lambda_(self, node: cst.Lambda) -> Term:
         return Term("lambda", "", (self.expression(node.body),), self._line(node))
 
-    def _starred(self, node: cst.StarredElement) -> Term:
+    def starred(self, node: cst.StarredElement) -> Term:
         return Term("star", "*", (self.expression(node.value),), self._line(node))
 
-    def _named(self, node: cst.NamedExpr) -> Term:
+    def named(self, node: cst.NamedExpr) -> Term:
         return Term("bind", "", (self.expression(node.target), self.expression(node.value)), self._line(node))
 
-    def _await(self, node: cst.Await) -> Term:
+    def await_(self, node: cst.Await) -> Term:
         return self.expression(node.expression)
 
-    def _yield(self, node: cst.Yield) -> Term:
+    def yield_(self, node: cst.Yield) -> Term:
         value = node.value.item if isinstance(node.value, cst.From) else node.value
         return Term("yield", "", (self.expression(value),), self._line(node))
 
@@ -409,39 +409,39 @@ def _string_text(node: cst.CSTNode) -> str:
 
 # Tables instead of a visitor: one reader a node type, and what is in no table carries no data flow.
 _STATEMENTS: dict[type[cst.CSTNode], Callable[..., Term]] = {
-    cst.FunctionDef: _Reader._function,
-    cst.Assign: _Reader._assign,
-    cst.AnnAssign: _Reader._ann_assign,
-    cst.AugAssign: _Reader._aug_assign,
-    cst.For: _Reader._for,
-    cst.While: _Reader._while,
-    cst.If: _Reader._if,
-    cst.Try: _Reader._try,
-    cst.TryStar: _Reader._try,
-    cst.With: _Reader._with,
-    cst.Match: _Reader._match,
-    cst.Return: _Reader._return,
-    cst.Expr: _Reader._do,
-    cst.Assert: _Reader._assert,
-    cst.Raise: _Reader._raise,
-    cst.Break: _Reader._break,
-    cst.Continue: _Reader._continue,
+    cst.FunctionDef: _Reader.function,
+    cst.Assign: _Reader.assign,
+    cst.AnnAssign: _Reader.ann_assign,
+    cst.AugAssign: _Reader.aug_assign,
+    cst.For: _Reader.for_,
+    cst.While: _Reader.while_,
+    cst.If: _Reader.if_,
+    cst.Try: _Reader.try_,
+    cst.TryStar: _Reader.try_,
+    cst.With: _Reader.with_,
+    cst.Match: _Reader.match,
+    cst.Return: _Reader.return_,
+    cst.Expr: _Reader.effect,
+    cst.Assert: _Reader.assert_,
+    cst.Raise: _Reader.raise_,
+    cst.Break: _Reader.break_,
+    cst.Continue: _Reader.continue_,
 }
 _EXPRESSIONS: dict[type[cst.CSTNode], Callable[..., Term]] = {
-    cst.Attribute: _Reader._attribute,
-    cst.Subscript: _Reader._subscript,
-    cst.Index: _Reader._index,
-    cst.Slice: _Reader._slice,
-    cst.Call: _Reader._call,
-    cst.BinaryOperation: _Reader._binary,
-    cst.UnaryOperation: _Reader._unary,
-    cst.BooleanOperation: _Reader._boolean,
-    cst.Comparison: _Reader._comparison,
-    cst.IfExp: _Reader._select,
-    cst.Dict: _Reader._dict,
-    cst.Lambda: _Reader._lambda,
-    cst.StarredElement: _Reader._starred,
-    cst.NamedExpr: _Reader._named,
-    cst.Await: _Reader._await,
-    cst.Yield: _Reader._yield,
+    cst.Attribute: _Reader.attribute,
+    cst.Subscript: _Reader.subscript,
+    cst.Index: _Reader.index,
+    cst.Slice: _Reader.slicing,
+    cst.Call: _Reader.call,
+    cst.BinaryOperation: _Reader.binary,
+    cst.UnaryOperation: _Reader.unary,
+    cst.BooleanOperation: _Reader.boolean,
+    cst.Comparison: _Reader.comparison,
+    cst.IfExp: _Reader.select,
+    cst.Dict: _Reader.mapping,
+    cst.Lambda: _Reader.lambda_,
+    cst.StarredElement: _Reader.starred,
+    cst.NamedExpr: _Reader.named,
+    cst.Await: _Reader.await_,
+    cst.Yield: _Reader.yield_,
 }

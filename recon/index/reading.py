@@ -94,6 +94,7 @@ def answers(
     ask_version: str,
     blobs: Blobs,
     cache: OutlineCache,
+    *,
     progress: Progress,
     workers: int,
 ) -> Iterator[tuple[Job, Answer]]:

@@ -22,4 +22,4 @@ class Findings:
     gates: tuple[Gate, ...] = ()
     members: tuple[Member, ...] = ()
     external: str = ""
-    """An import that could hold the answer and was not scanned; makes the standing unknown where nothing else speaks."""
+    """An import that could hold the answer and was not scanned: the standing is unknown where nothing else speaks."""

@@ -1,8 +1,8 @@
 """Tree attention in the draft's forward pass.
 
 What it is
-    While the draft grows a tree, each of its nodes sees its ancestors and none of its siblings: by a mask or bias, or by
-    a key list of its own for each branch.
+    While the draft grows a tree, each of its nodes sees its ancestors and none of its siblings: by a mask or bias, or
+    by a key list of its own for each branch.
 
 What counts
     shaped: the mask of ancestors is handed on to an attention kernel on a way that only a drafting loop uses; or a

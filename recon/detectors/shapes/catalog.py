@@ -1,6 +1,6 @@
 """The shapes by name, with the signs by which the first pass chooses functions for them."""
 
-from recon.detectors.api import Feature as F
+from recon.detectors.api import Feature as F  # noqa: N817 - named on every second line below
 from recon.detectors.api import Shape
 from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synthetic_chains
 from recon.detectors.shapes.drafting import branch_keys, draft_loops

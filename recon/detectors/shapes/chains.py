@@ -67,7 +67,7 @@ def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
     moving = _moving(view, loop)
     return {
         load.base for load in _loads_of(view, side, loop) if any(view.depends(load, name, loop) for name in moving)
-    } | {source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(view, source, loop)}
+    } | {source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(source, loop)}
 
 
 def _loads_of(view: View, side: Term, loop: Term | None) -> list[Load]:
@@ -90,7 +90,7 @@ def _moving(view: View, loop: Term) -> set[str]:
     return names
 
 
-def _is_element(view: View, source: Term, loop: Term) -> bool:
+def _is_element(source: Term, loop: Term) -> bool:
     """Whether a source is a sequence that the loop goes through element by element: `for a, b in zip(x, y)`."""
     return loop.op == "for" and source.dotted() in {part.dotted() for part in loop.parts[1].walk()} - {
         "",
@@ -147,9 +147,9 @@ def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
         return False
     for part in value.walk():
         joins = part.op in ("and", "or") or (part.op == "op" and part.text in ("&", "|", "*"))
-        if joins or callee(part) in ("logical_and", "logical_or", "minimum", "where"):
-            if name in {inner.dotted() for inner in part.walk()}:
-                return True
+        joins = joins or callee(part) in ("logical_and", "logical_or", "minimum", "where")
+        if joins and name in {inner.dotted() for inner in part.walk()}:
+            return True
     return False
 
 
@@ -198,9 +198,7 @@ def stochastic_chains(view: View) -> Iterator[Sighting]:
         if not pair or (step.loops and _on_tree(view, step.loops[0], pair)):
             continue
         bases = {load.base for load in pair}
-        if not _are_weighed(view, compare, loop, bases) or not any(
-            _is_coin(view, operand, bases, loop) for operand in operands
-        ):
+        if not _are_weighed(view, compare, loop, bases) or not any(_is_coin(operand, bases) for operand in operands):
             continue
         if not _stop(view, compare, step) and (step.loops or not _share_vector(*pair)):
             continue
@@ -265,7 +263,7 @@ _LOGARITHMS = frozenset({"log", "log2", "logf"})
 _WEIGHING = frozenset({"log", "log2", "logf", "div", "true_divide", "mul", "exp"})
 
 
-def _is_coin(view: View, operand: Term, lookups: set[str], loop: Term | None) -> bool:
+def _is_coin(operand: Term, lookups: set[str]) -> bool:
     """Whether an operand is a random number: a draw, or a number loaded beside the probabilities."""
     if is_random(operand) or is_opaque(operand) or operand.op == "name":
         return True
@@ -353,9 +351,10 @@ def _given_lengths(view: View) -> dict[str, Term]:
 def _filled_prefixes(view: View) -> Iterator[tuple[Term, Term]]:
     """`where(col < n, base + col, -1)` and `x[:, :n] = first + arange(n)`, each with its bound n."""
     for call, _ in view.calls("where"):
-        if len(call.parts) == 4 and call.parts[1].op == "compare" and call.parts[2].op == "op":
-            if call.parts[3].op == "const" and call.parts[1].text in ("<", "<="):
-                yield call, call.parts[1].parts[1]
+        if len(call.parts) == 4 and [part.op for part in call.parts[1:]] == ["compare", "op", "const"]:
+            test = call.parts[1]
+            if test.text in ("<", "<="):
+                yield call, test.parts[1]
     for step in view.steps:
         if step.term.op == "assign" and step.term.parts[0].op == "index":
             bounds = [

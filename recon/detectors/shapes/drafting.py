@@ -33,7 +33,7 @@ def _method_calls(view: View) -> Iterator[tuple[Term, Step]]:
 
 
 def branch_keys(view: View) -> Iterator[Sighting]:
-    """A kernel that writes, for each branch of a draft, the keys it may see: the shared prefix, then its own entries."""
+    """A kernel that writes, for each branch of a draft, the keys that it may see: the shared prefix, then its own."""
     branches = _program_axes(view)
     if len(branches) < 2 or any(view.calls(*DOTS, *EXPONENTIALS)):
         return  # a kernel that computes with what it reads copies no key list

@@ -1,7 +1,7 @@
 """A data-flow view of one function: what a value may hold, where it is loaded, which names a test governs.
 
 The view does not track order inside a loop and errs towards "may": a shape is a conjunction of several questions, so
-that one loose answer rarely decides. Names are never interpreted, except those of the languages and of torch and Triton.
+that one loose answer rarely decides. Names are never interpreted, except those of the languages, of torch and Triton.
 """
 
 from collections.abc import Iterator
@@ -400,7 +400,7 @@ def _all_keys(target: Term) -> tuple[Term, ...]:
 
 
 def _stores(name: str) -> bool:
-    return name == "store" or name.startswith("atomic_") or name.startswith("atomic")
+    return name == "store" or name.startswith("atomic")
 
 
 def _is_module(term: Term) -> bool:

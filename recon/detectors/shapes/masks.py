@@ -1,4 +1,4 @@
-"""Attention masks: kernels that take one from their caller, and code that builds one from the parents of a draft tree."""
+"""Attention masks: kernels that take one from their caller, and code that builds one from a draft tree's parents."""
 
 from collections.abc import Iterator
 
@@ -140,7 +140,7 @@ def _is_mark(view: View, store: Store) -> bool:
 
 
 def _has_node_axis(view: View, store: Store, loop: Term, moving: set[str]) -> bool:
-    """Whether the store is also addressed by the node whose ancestors are sought, which stays put while the loop climbs."""
+    """Whether a store is also addressed by the node whose ancestors are sought: it stays put while the loop climbs."""
     if len(store.keys) > 1:
         return any(_names(key) and not moving & view.names_behind(key, loop) for key in store.keys)
     return any(
@@ -202,9 +202,10 @@ def _marks_itself(view: View, store: Store) -> bool:
     """Whether the node's own place is marked too: `mask[i, i] = 1`, or a row of an identity."""
     node = view.names_behind(store.keys[0])
     for other in view.stores():
-        if other.base == store.base and len(other.keys) == 2 and _is_mark(view, other):
-            if other.keys[0].dotted() and other.keys[0].dotted() == other.keys[1].dotted():
-                return True
+        places = [key.dotted() for key in other.keys]
+        on_diagonal = len(places) == 2 and places[0] and places[0] == places[1]
+        if on_diagonal and other.base == store.base and _is_mark(view, other):
+            return True
     return any(callee(part) == "eye" for part in view.behind(store.value).values()) and bool(node)
 
 

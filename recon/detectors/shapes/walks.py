@@ -1,9 +1,9 @@
 """Walks over a tree of draft tokens: the forms that acceptance of a tree takes in code.
 
-What separates a tree from a chain: the place of the next node is loaded from memory at the current one; a sideways search
-ends on a match; a table of paths is reduced by a maximum over paths; parents are compared with a node's index.
-Look-alikes that accept nothing compare no drafted token with what the target chose at the very node of the walk: grammar
-walks, radix and suffix trees, replays of tokens already accepted.
+What separates a tree from a chain: the place of the next node is loaded from memory at the current one; a sideways
+search ends on a match; a table of paths is reduced by a maximum over paths; parents are compared with a node's index.
+Look-alikes that accept nothing compare no drafted token with what the target chose at the very node of the walk:
+grammar walks, radix and suffix trees, replays of tokens already accepted.
 """
 
 from collections.abc import Iterator
@@ -91,9 +91,9 @@ def _records(view: View, compare: Term, loop: Term, nodes: set[str]) -> bool:
     for name in governed:
         for definition in view.definitions[name]:
             value = definition.value
-            if not definition.weak and within(definition.step, loop) and value.op == "op" and value.text == "+":
-                if value.parts[0].dotted() == name:
-                    return True
+            grows = value.op == "op" and value.text == "+" and value.parts[0].dotted() == name
+            if grows and not definition.weak and within(definition.step, loop):
+                return True
     for store in view.stores():
         written = {load.base for load in _on_walk(view, store.value, loop, nodes)} or (_names(store.value) & nodes)
         if within(store.step, loop) and written and view.guarded_by(store.step, compare):
@@ -252,8 +252,8 @@ def _path_tables(view: View) -> Iterator[Sighting]:
             yield Sighting(
                 "walk.paths",
                 equal[0].line,
-                "a table of candidate paths is compared with the target's choices, matches are counted along each path, "
-                "and the longest path is taken",
+                "a table of candidate paths is compared with the target's choices, matches are counted along each "
+                "path, and the longest path is taken",
             )
             return
 
