@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from recon import __version__
@@ -156,12 +157,10 @@ def _sources(targets: ScanTargets, settings: Settings, progress: Progress, learn
     steps: list[tuple[str, Callable[[], Iterator[Source]]]] = []
     if targets.paths:
         host = host_of(shell)
-        for path in targets.paths:
-            steps.append((path, lambda path=path: _from_path(path, host, store, settings, progress)))  # type: ignore[misc]  # the default binds the loop's value
-    for release in targets.releases:
-        steps.append((release, lambda release=release: _from_release(release, store, settings, progress)))  # type: ignore[misc]  # likewise
+        steps += [(path, partial(_from_path, path, host, store, settings, progress)) for path in targets.paths]
+    steps += [(name, partial(_from_release, name, store, settings, progress)) for name in targets.releases]
     if targets.local:
-        steps.append(("this machine", lambda: _from_machine(shell, store, settings, progress, learned)))
+        steps.append(("this machine", partial(_from_machine, shell, store, settings, progress, learned)))
     for name, step in steps:
         try:
             yield from step()
@@ -322,7 +321,7 @@ def with_companions(installs: tuple[Install, ...]) -> tuple[Install, ...]:
     )
 
 
-def probe(request: ProbeRequest, settings: Settings, progress: Progress) -> Run:
+def probe(request: ProbeRequest, settings: Settings, progress: Progress) -> Run:  # noqa: ARG001 - as every stage
     """Run the bundled kernels and record what they took.
 
     Raises:

@@ -48,8 +48,8 @@ def _found(findings: Findings, proof: list[Evidence]) -> str:
 def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) -> str:
     near = f"; the nearest is {nearest[0].symbol}: {nearest[0].note}" if nearest else ""
     return (
-        f"No code of this form ({title[:1].lower()}{title[1:]}) among {searched.functions} functions, {searched.kernels} "
-        f"of them kernels, and {searched.libraries} compiled libraries{near}."
+        f"No code of this form ({_lower(title)}) among {searched.functions} functions, {searched.kernels} of them "
+        f"kernels, and {searched.libraries} compiled libraries{near}."
     )
 
 
@@ -63,4 +63,8 @@ def _blind(findings: Findings, searched: Searched) -> tuple[Unknown, ...]:
 def _not_decided(title: str, blind: tuple[Unknown, ...]) -> str:
     first = blind[0]
     more = f" and {len(blind) - 1} more" if len(blind) > 1 else ""
-    return f"Nothing of this form ({title[:1].lower()}{title[1:]}) was seen, but {first.where}{more} could hold it: {first.why}."
+    return f"Nothing of this form ({_lower(title)}) was seen, but {first.where}{more} could hold it: {first.why}."
+
+
+def _lower(title: str) -> str:
+    return f"{title[:1].lower()}{title[1:]}"

@@ -68,9 +68,9 @@ def shared(a, b):
 """
 
 CASES = (
-    Case("a flag in Triton", {"e/a.py": _FLAG}, Standing.PRESENT),
-    Case("a running product in torch", {"e/a.py": _PRODUCT}, Standing.PRESENT),
-    Case("the place of the first mismatch", {"e/a.py": _FIRST}, Standing.PRESENT),
-    Case("the length of a shared prefix emits nothing", {"e/a.py": _PREFIX}, Standing.ABSENT),
+    Case("a flag in Triton", {"a.py": _FLAG}, Standing.PRESENT),
+    Case("a running product in torch", {"a.py": _PRODUCT}, Standing.PRESENT),
+    Case("the place of the first mismatch", {"a.py": _FIRST}, Standing.PRESENT),
+    Case("the length of a shared prefix emits nothing", {"a.py": _PREFIX}, Standing.ABSENT),
 )
 DETECTOR = Detector("accept.linear.greedy", "Greedy acceptance along a chain", __doc__, (GREEDY_CHAIN,), detect, CASES)

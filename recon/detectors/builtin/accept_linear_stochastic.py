@@ -76,9 +76,9 @@ def k(out, draft, want, n):
 """
 
 CASES = (
-    Case("a quotient in Triton, the residual beside it", {"e/a.py": _RATIO}, Standing.PRESENT),
-    Case("gathers in torch", {"e/a.py": _GATHER}, Standing.PRESENT),
-    Case("exact match is no rejection sampling", {"e/a.py": _EXACT}, Standing.ABSENT),
+    Case("a quotient in Triton, the residual beside it", {"a.py": _RATIO}, Standing.PRESENT),
+    Case("gathers in torch", {"a.py": _GATHER}, Standing.PRESENT),
+    Case("exact match is no rejection sampling", {"a.py": _EXACT}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "accept.linear.stochastic",

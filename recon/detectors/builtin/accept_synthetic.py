@@ -63,9 +63,9 @@ def k(out, draft, want, n):
 """
 
 CASES = (
-    Case("a rate for each position", {"e/a.py": _RATE}, Standing.PRESENT),
-    Case("a length from outside", {"e/a.py": _LENGTH}, Standing.PRESENT),
-    Case("acceptance by tokens", {"e/a.py": _HONEST}, Standing.ABSENT),
+    Case("a rate for each position", {"a.py": _RATE}, Standing.PRESENT),
+    Case("a length from outside", {"a.py": _LENGTH}, Standing.PRESENT),
+    Case("acceptance by tokens", {"a.py": _HONEST}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "accept.synthetic", "Forced acceptance, for benchmarking", __doc__, (SYNTHETIC_CHAIN,), detect, CASES

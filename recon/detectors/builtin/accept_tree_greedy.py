@@ -107,12 +107,12 @@ def replay(children, accepted):
 """
 
 CASES = (
-    Case("links in Triton", {"e/a.py": _LINKS}, Standing.PRESENT),
-    Case("a dictionary of children", {"e/a.py": _DICTIONARY}, Standing.PRESENT),
-    Case("a table of paths", {"e/a.py": _PATHS}, Standing.PRESENT),
-    Case("a chain is no tree", {"e/a.py": _CHAIN}, Standing.ABSENT),
-    Case("a grammar walk accepts nothing", {"e/a.py": _GRAMMAR}, Standing.ABSENT),
-    Case("a replay of accepted tokens accepts nothing", {"e/a.py": _REPLAY}, Standing.ABSENT),
+    Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),
+    Case("a dictionary of children", {"a.py": _DICTIONARY}, Standing.PRESENT),
+    Case("a table of paths", {"a.py": _PATHS}, Standing.PRESENT),
+    Case("a chain is no tree", {"a.py": _CHAIN}, Standing.ABSENT),
+    Case("a grammar walk accepts nothing", {"a.py": _GRAMMAR}, Standing.ABSENT),
+    Case("a replay of accepted tokens accepts nothing", {"a.py": _REPLAY}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "accept.tree.greedy",

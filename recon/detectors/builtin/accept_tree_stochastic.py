@@ -89,9 +89,9 @@ def k(out, draft, p, q, u, rec, n, V):
 """
 
 CASES = (
-    Case("a probability mass over siblings in CUDA", {"e/a.cuh": _DRAWS}, Standing.PRESENT),
-    Case("siblings in turn, renormalised", {"e/a.py": _RENORMALISE}, Standing.PRESENT),
-    Case("rejection sampling along a chain", {"e/a.py": _CHAIN}, Standing.ABSENT),
+    Case("a probability mass over siblings in CUDA", {"a.cuh": _DRAWS}, Standing.PRESENT),
+    Case("siblings in turn, renormalised", {"a.py": _RENORMALISE}, Standing.PRESENT),
+    Case("rejection sampling along a chain", {"a.py": _CHAIN}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "accept.tree.stochastic",

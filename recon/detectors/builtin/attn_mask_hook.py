@@ -83,8 +83,8 @@ def attend(q, k, v, o, pages, slopes, n, BLOCK: tl.constexpr, D: tl.constexpr):
 """
 
 CASES = (
-    Case("a bias loaded by query and key", {"e/a.py": _HOOK}, Standing.PRESENT),
-    Case("slopes for each head and a causal mask", {"e/a.py": _SLOPES}, Standing.ABSENT),
+    Case("a bias loaded by query and key", {"a.py": _HOOK}, Standing.PRESENT),
+    Case("slopes for each head and a causal mask", {"a.py": _SLOPES}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "attn.mask_hook", "An attention kernel that takes a mask from its caller", __doc__, (MASK_HOOK,), detect, CASES

@@ -67,8 +67,8 @@ def keys(table, lens, out, stride, BLOCK: tl.constexpr):
 """
 
 CASES = (
-    Case("a key list for each branch", {"e/a.py": _BRANCHES}, Standing.PRESENT),
-    Case("a plain copy of a page table", {"e/a.py": _COPY}, Standing.ABSENT),
+    Case("a key list for each branch", {"a.py": _BRANCHES}, Standing.PRESENT),
+    Case("a plain copy of a page table", {"a.py": _COPY}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "attn.tree.draft",

@@ -46,7 +46,7 @@ def detect(index: Index) -> Findings:
 
 
 _TREE = """
-from e.kernel import attend
+from kernel import attend
 
 
 def ancestors(paths, n):
@@ -92,9 +92,9 @@ def follow(children, posterior):
 """
 
 CASES = (
-    Case("a mask and a walk", {"e/tree.py": _TREE, "e/kernel.py": _KERNEL, "e/walk.py": _WALK}, Standing.PRESENT),
-    Case("a mask without a walk", {"e/tree.py": _TREE, "e/kernel.py": _KERNEL}, Standing.PARTIAL),
-    Case("a hook that nobody feeds", {"e/kernel.py": _KERNEL}, Standing.ABSENT),
+    Case("a mask and a walk", {"tree.py": _TREE, "kernel.py": _KERNEL, "walk.py": _WALK}, Standing.PRESENT),
+    Case("a mask without a walk", {"tree.py": _TREE, "kernel.py": _KERNEL}, Standing.PARTIAL),
+    Case("a hook that nobody feeds", {"kernel.py": _KERNEL}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "attn.tree.verify",
