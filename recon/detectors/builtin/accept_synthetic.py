@@ -42,12 +42,15 @@ def k(out, draft, want, coins, rates, n):
             tl.store(out + b * n + i, t)
 """
 _LENGTH = """
-def force(index, count, rows, length):
+def force(index, tokens, drafts, count, rows, length):
     first = index[:, 0].view(-1, 1)
     out = torch.full((rows, 8), -1)
     out[:, :length] = first + torch.arange(length)
     count.fill_(length - 1)
-    return out[count] if length > 0 else out
+    if length > 1:
+        taken = out[:, : length - 1].long()
+        tokens[taken] = drafts[:, 1:length]
+    return out
 """
 _HONEST = """
 @triton.jit

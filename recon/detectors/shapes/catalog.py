@@ -12,13 +12,17 @@ GREEDY_WALK = Shape(
     "walk",
     "a walk over candidates that compares the drafted token with the target's choice at the node reached: links, "
     "dictionaries, parents, frontiers, tables and sets of paths",
-    (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ),
+    (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ, F.LOOP | F.CHASE | F.INDEX_BY_INDEX),
     greedy_walks,
 )
 STOCHASTIC_WALK = Shape(
     "draws",
     "siblings tried in turn against a random number, with what is left of the distribution sampled in the end",
-    (F.LOOP | F.COMPARE_ORDER | F.CHASE, F.LOOP | F.COMPARE_ORDER | F.RANDOM | F.STORE),
+    (
+        F.LOOP | F.COMPARE_ORDER | F.CHASE,
+        F.LOOP | F.COMPARE_ORDER | F.RANDOM | F.STORE,
+        F.LOOP | F.COMPARE_ORDER | F.DIVIDE | F.STORE,
+    ),
     stochastic_walks,
 )
 GREEDY_CHAIN = Shape(
@@ -47,7 +51,13 @@ SYNTHETIC_CHAIN = Shape(
 RESIDUAL = Shape(
     "residual",
     "a difference of two distributions cut off at zero",
-    (F.JIT | F.ARGMAX, F.JIT | F.REDUCE | F.WHERE, F.RANDOM | F.REDUCE, F.CUDA | F.LOOP | F.REDUCE),
+    (
+        F.JIT | F.ARGMAX,
+        F.JIT | F.REDUCE | F.WHERE,
+        F.RANDOM | F.REDUCE,
+        F.RANDOM | F.COMPARE_ORDER,
+        F.CUDA | F.LOOP | F.REDUCE,
+    ),
     residuals,
 )
 MASK_HOOK = Shape(
