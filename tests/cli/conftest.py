@@ -4,11 +4,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-import recon
+from recon import pipeline
 from recon.cli.app import main
 from recon.ports import Progress
 from recon.records.run import Run
@@ -82,46 +81,11 @@ class Stages:
         return CAPABILITIES
 
 
-@dataclass(frozen=True)
-class ScanTargets:
-    paths: tuple[str, ...]
-    releases: tuple[str, ...]
-    local: bool
-
-
-@dataclass(frozen=True)
-class Settings:
-    cache_dir: Path
-    state_dir: Path
-    compiled: bool
-    workers: int
-
-
-@dataclass(frozen=True)
-class ProbeRequest:
-    mode: str
-    level: str
-    gpu: str
-    allow_busy: bool
-    archs: tuple[int, ...]
-    python: str
-
-
 @pytest.fixture
 def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
     """Stand-ins for the stages, in place of the pipeline's."""
     made = Stages()
-    module = ModuleType("recon.pipeline")
-    for name, value in {
-        "ScanTargets": ScanTargets,
-        "Settings": Settings,
-        "ProbeRequest": ProbeRequest,
-        "scan": made.scan,
-        "probe": made.probe,
-        "plan": lambda request: request,
-        "capabilities": made.capabilities,
-    }.items():
-        setattr(module, name, value)
-    monkeypatch.setitem(sys.modules, "recon.pipeline", module)
-    monkeypatch.setattr(recon, "pipeline", module, raising=False)
+    for name in ("scan", "probe", "capabilities"):
+        monkeypatch.setattr(pipeline, name, getattr(made, name))
+    monkeypatch.setattr(pipeline, "plan", lambda request: request)
     return made

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from recon.errors import GpuBusy
+from recon.pipeline import ProbeRequest
 from recon.runs.files import listing
-from tests.cli.conftest import ProbeRequest, Recon, Stages
+from tests.cli.conftest import Recon, Stages
 from tests.report.hand import probe
 
 QUICK = ProbeRequest("gpu", "quick", "", allow_busy=False, archs=(), python="")

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from recon.errors import Interrupted, NoEngine, NotFound
+from recon.pipeline import ScanTargets, Settings
 from recon.records.run import Run
 from recon.runs.files import listing, load
-from tests.cli.conftest import Recon, ScanTargets, Settings, Stages
+from tests.cli.conftest import Recon, Stages
 from tests.report.hand import hostile, measurement, scan
 
 
