@@ -154,16 +154,16 @@ def _for(node: tree_sitter.Node) -> Term:
     line = _line(node)
     begin = NONE if start is None else (_statement(start) if start.type == "declaration" else _expression(start))
     first = begin.parts[0] if begin.op == "block" and len(begin.parts) == 1 else begin
-    counts = (
-        first.op == "assign" and step.op == "assign" and step.parts[:1] and first.parts[0].text == step.parts[0].text
-    )
+    counts = step.op == "assign" and step.text in ("+", "-")  # `c = next[c]` is a walk, not a count
+    counts = counts and first.op == "assign" and first.parts[0].text == step.parts[0].text
     if counts and test.op == "compare" and any(part.text == first.parts[0].text for part in test.parts):
         bound = test.parts[1] if test.parts[0].text == first.parts[0].text else test.parts[0]
         over = Term("call", "", (name("range", line), first.parts[1], bound), line)
         return Term("for", "", (first.parts[0], over, body), line)
     inside = Term("block", "", (*body.parts, *(() if step.op == "none" else (_as_statement(step, line),))), line)
     loop = Term("while", "", (test, inside), line)
-    return loop if begin.op == "none" else Term("block", "", (_as_statement(begin, line), loop), line)
+    before = begin.parts if begin.op == "block" else () if begin.op == "none" else (_as_statement(begin, line),)
+    return Term("block", "", (*before, loop), line) if before else loop
 
 
 def _range_for(node: tree_sitter.Node) -> Term:
@@ -238,16 +238,10 @@ def _call(node: tree_sitter.Node) -> Term:
         return Term("index", "", (inner,), _line(node)) if callee.text == "__ldg" else inner
     if function is not None and function.type == "primitive_type" and len(values) == 1:
         return _expression(values[0])
+    if any(child.type == "kernel_call_syntax" for child in node.named_children):
+        # `kernel<<<grid, block>>>(args)` takes the form of Triton's `kernel[grid](args)`.
+        callee = Term("index", "", (callee, NONE), _line(node))
     return Term("call", "", (callee, *map(_expression, values)), _line(node))
-
-
-def _launch(node: tree_sitter.Node) -> Term:
-    """`kernel<<<grid, block>>>(args)` in the form of Triton's `kernel[grid](args)`."""
-    children = [child for child in node.named_children if child.type not in ("comment", "argument_list")]
-    arguments = next((child for child in node.named_children if child.type == "argument_list"), None)
-    values = [_expression(child) for child in (arguments.named_children if arguments is not None else [])]
-    target = Term("index", "", (_expression(children[0]) if children else NONE, NONE), _line(node))
-    return Term("call", "", (target, *values), _line(node))
 
 
 def _binary(node: tree_sitter.Node) -> Term:
@@ -353,8 +347,6 @@ _EXPRESSIONS: dict[str, Callable[[tree_sitter.Node], Term]] = {
     "template_method": _qualified,
     "subscript_expression": _subscript,
     "call_expression": _call,
-    "kernel_call_expression": _launch,
-    "kernel_call_syntax": _launch,
     "binary_expression": _binary,
     "unary_expression": _unary,
     "assignment_expression": _assignment,

@@ -205,12 +205,14 @@ class _Reader:
         return Term("assign", operator, (self.expression(node.target), self.expression(node.value)), self._line(node))
 
     def for_(self, node: cst.For) -> Term:
+        line = self._line(node)
         parts = (self.expression(node.target), self.expression(node.iter), self.block(node.body))
-        return self._with_else(Term("for", "", parts, self._line(node)), node.orelse)
+        return self._with_else(Term("for", "", parts, line), node.orelse)
 
     def while_(self, node: cst.While) -> Term:
+        line = self._line(node)
         parts = (self.expression(node.test), self.block(node.body))
-        return self._with_else(Term("while", "", parts, self._line(node)), node.orelse)
+        return self._with_else(Term("while", "", parts, line), node.orelse)
 
     def _with_else(self, loop: Term, orelse: cst.Else | None) -> Term:
         if orelse is None:
@@ -240,9 +242,10 @@ class _Reader:
         return Term("block", "", (*entered, *self.block(node.body).parts), self._line(node))
 
     def match(self, node: cst.Match) -> Term:
+        line = self._line(node)
         subject = self.expression(node.subject)
-        branches = [Term("if", "match", (subject, self.block(case.body), Term("block"))) for case in node.cases]
-        return Term("block", "", tuple(branches), self._line(node))
+        branches = [Term("if", "match", (subject, self.block(case.body), Term("block")), line) for case in node.cases]
+        return Term("block", "", tuple(branches), line)
 
     def return_(self, node: cst.Return) -> Term:
         parts = () if node.value is None else (self.expression(node.value),)
