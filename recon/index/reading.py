@@ -178,6 +178,8 @@ def _answer(job: Job, ask: Ask, blobs: Blobs) -> bytes:
             seen = tuple(ask(Subject(body, part.params, part.features)))
         except (ValueError, RecursionError) as error:
             refused[part.scope] = str(error) or type(error).__name__
+        except Exception as error:  # noqa: BLE001 - code of strangers: no function may end the scan of a tree
+            refused[part.scope] = f"reading it ended in {type(error).__name__}"
         else:
             if seen:
                 sightings[part.scope] = seen
