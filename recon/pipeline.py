@@ -48,6 +48,7 @@ from recon.verdicts.judge import judge
 RELEASES = Host("releases", "releases", "", (), ())
 """Stands for the machine of trees that no machine holds."""
 EXCERPT_LINES = 6
+EXCERPT_COLUMNS = 400
 MOST_NEAREST = 8
 """Nearest misses kept for each verdict."""
 
@@ -300,10 +301,10 @@ def excerpts_of(verdicts: tuple[Verdict, ...], snapshot: Snapshot, store: BlobSt
     found = []
     for path, line in sorted(places):
         if path in digests:
-            lines = store.get(digests[path]).decode("utf-8", "replace").splitlines()
+            lines = store.get(digests[path]).splitlines()  # of bytes: text would also be cut at form feeds
             first = max(1, line - 2)
-            text = "\n".join(lines[first - 1 : first - 1 + EXCERPT_LINES])
-            found.append(Excerpt(path, first, text))
+            shown = [each.decode("utf-8", "replace") for each in lines[first - 1 : first - 1 + EXCERPT_LINES]]
+            found.append(Excerpt(path, first, "\n".join(text[:EXCERPT_COLUMNS] for text in shown)))
     return tuple(found)
 
 
