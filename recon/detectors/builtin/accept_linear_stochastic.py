@@ -29,7 +29,9 @@ def detect(index: Index) -> Findings:
     residuals = [each for each in seen(index, RESIDUAL.id) if each.path in files]
     known = {(each.path, each.symbol) for each in tests}
     rest = [each for each in residuals if (each.path, each.symbol) not in known]
-    lacks = "" if residuals or not tests else "a recovered token: no residual max(p - q, 0) stands beside the test"
+    lacks = (
+        "" if residuals or not tests else "No residual max(p - q, 0) is taken beside the test: no token is recovered."
+    )
     nearest = () if tests else tuple(seen(index, GREEDY_CHAIN.id))
     return Findings(evidence=(*tests, *ranked(rest)), nearest=nearest, lacks=lacks, reach=reach_of(tests))
 
