@@ -120,7 +120,7 @@ def _stop(view: View, compare: Term, step: Step) -> str:
 
 
 def _ends_loop(view: View, compare: Term, loop: Term) -> bool:
-    if loop.op == "while" and id(compare) in view.behind(loop.parts[0], loop):
+    if loop.op == "while" and view.holds(loop.parts[0], compare, loop):
         return True
     return any(
         step.term.op in ("break", "return") and within(step, loop) and view.guarded_by(step, compare)
@@ -143,7 +143,7 @@ def _raises_flag(view: View, compare: Term, step: Step, loop: Term) -> bool:
 
 def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
     """`live = live & match`: the flag stays down once it is down."""
-    if id(compare) not in view.behind(value):
+    if not view.holds(value, compare):
         return False
     for part in value.walk():
         joins = part.op in ("and", "or") or (part.op == "op" and part.text in ("&", "|", "*"))

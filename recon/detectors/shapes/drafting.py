@@ -20,7 +20,7 @@ def draft_loops(view: View) -> Iterator[Sighting]:
         for argument in call.parts[1:]:
             behind = view.behind(argument, loop)
             chosen = [part for part in behind.values() if callee(part) in _CHOICES or is_opaque(part)]
-            if id(call) in behind and any(id(call) in view.behind(choice, loop) for choice in chosen):
+            if id(call) in behind and any(view.holds(choice, call, loop) for choice in chosen):
                 yield Sighting("loop", call.line, "each round runs the model on what was chosen from its last output")
                 return
 

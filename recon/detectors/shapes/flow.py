@@ -4,9 +4,11 @@ The view does not track order inside a loop and errs towards "may": a shape is a
 that one loose answer rarely decides. Names are never interpreted, except those of the languages, of torch and Triton.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from recon.detectors.shapes.behind import Behind
 from recon.detectors.shapes.terms import CASTS, GROWERS, LOGIC, MATHS, Load, callee, loads, subject
 from recon.index.term import Term
 
@@ -40,6 +42,11 @@ class Definition:
     weak: bool
     """The name is only changed in part: a store into it, an append."""
 
+    @property
+    def loops(self) -> tuple[Term, ...]:
+        """Enclosing loops, outermost first."""
+        return self.step.loops
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
@@ -59,7 +66,9 @@ class View:
     params: tuple[str, ...] = ()
     steps: list[Step] = field(default_factory=list)
     definitions: dict[str, list[Definition]] = field(default_factory=dict)
-    _behind: dict[tuple[int, int], tuple[Term, dict[int, Term]]] = field(default_factory=dict)
+    _chased: dict[int, dict[str, list[Load]]] = field(default_factory=dict)
+    _sought: dict[int, set[str]] = field(default_factory=dict)
+    _set: dict[int, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Lay the statements out in order."""
@@ -134,6 +143,10 @@ class View:
 
     # What lies behind a value
 
+    @cached_property
+    def _behind(self) -> Behind:
+        return Behind(self.definitions)
+
     def behind(self, term: Term, loop: Term | None = None) -> dict[int, Term]:
         """All terms that may have a part in a value, by identity.
 
@@ -141,33 +154,19 @@ class View:
             term: The expression asked about.
             loop: Follow only definitions inside this loop; None follows all.
         """
-        key = (id(term), id(loop))
-        known = self._behind.get(key)
-        if known is not None:
-            return known[1]
-        seen: dict[int, Term] = {}
-        names: set[str] = set()
-        stack = [term]
-        while stack:
-            current = stack.pop()
-            if id(current) in seen:
-                continue
-            seen[id(current)] = current
-            stack.extend(current.parts)
-            dotted = current.dotted()
-            if dotted and dotted not in names:
-                names.add(dotted)
-                stack.extend(d.value for d in self.definitions.get(dotted, ()) if within(d.step, loop))
-        self._behind[key] = (term, seen)  # the term is kept, so that its id is not given away
-        return seen
+        return self._behind.terms(term, loop)
+
+    def holds(self, term: Term, part: Term, loop: Term | None = None) -> bool:
+        """Whether one term, by identity, may have a part in another's value."""
+        return self._behind.holds(term, part, loop)
 
     def names_behind(self, term: Term, loop: Term | None = None) -> set[str]:
         """Dotted names that may have a part in a value."""
-        return {dotted for part in self.behind(term, loop).values() if (dotted := part.dotted())}
+        return self._behind.names(term, loop)
 
     def loads_behind(self, term: Term, loop: Term | None = None) -> list[Load]:
         """Loads that may have a part in a value."""
-        return [load for part in self.behind(term, loop).values() for load in loads(part, deep=False)]
+        return self._behind.loads(term, loop)
 
     def sources(self, term: Term, loop: Term | None = None) -> list[Term]:
         """Where a value itself comes from, through what keeps values: casts, selections, arithmetic, names.
@@ -264,10 +263,15 @@ class View:
         Returns:
             For each such name the loads that yield its next value from an address that depends on itself.
         """
-        found: dict[str, list[Load]] = {}
+        known = self._chased.get(id(loop))
+        if known is not None:
+            return known
+        found = self._chased[id(loop)] = {}
         for name, definitions in self.definitions.items():
             for definition in definitions:
                 if definition.weak or not within(definition.step, loop):
+                    continue
+                if name not in self.names_behind(definition.value, loop):
                     continue
                 for source in self.sources(definition.value, loop):
                     for load in loads(source, deep=False):
@@ -280,7 +284,10 @@ class View:
 
         `for i in nodes: if id[i] == parent[cur]: cur = i` finds by comparison what `chased` finds by a link.
         """
-        found = set()
+        known = self._sought.get(id(loop))
+        if known is not None:
+            return known
+        found = self._sought[id(loop)] = set()
         for compare, step in self.compares():
             inner = step.loops[-1] if step.loops else None
             if compare.text != "==" or inner is None or inner is loop or inner.op != "for" or not within(step, loop):
@@ -292,6 +299,12 @@ class View:
                 if index and indexed and any(other.term is not load.term for other in keyed for load in indexed):
                     found.add(name)
         return found
+
+    def set_in(self, loop: Term) -> set[str]:
+        """Names that a loop assigns, wholly or in part."""
+        if id(loop) not in self._set:
+            self._set[id(loop)] = {n for n, ds in self.definitions.items() if any(within(d.step, loop) for d in ds)}
+        return self._set[id(loop)]
 
     def _set_from(self, index: str, loop: Term) -> set[str]:
         """Names that a loop sets to its index, or to its index and an offset."""
@@ -322,22 +335,39 @@ class View:
 
     # Who governs whom
 
-    def compares(self) -> Iterator[tuple[Term, Step]]:
-        """Every comparison with the step that makes it."""
+    @cached_property
+    def _terms(self) -> dict[str, list[tuple[Term, Step]]]:
+        """Comparisons under `==`-like keys, calls under `()` and their last name, in the order of the steps."""
+        found: dict[str, list[tuple[Term, Step]]] = {"compare": []}
         for step in self.steps:
             for term in step.term.walk():
                 if term.op == "compare":
-                    yield term, step
+                    found["compare"].append((term, step))
+                elif term.op == "call":
+                    found.setdefault(f"{callee(term)}()", []).append((term, step))
+        return found
 
-    def calls(self, *names: str) -> Iterator[tuple[Term, Step]]:
+    def compares(self) -> list[tuple[Term, Step]]:
+        """Every comparison with the step that makes it."""
+        return self._terms["compare"]
+
+    def calls(self, *names: str) -> list[tuple[Term, Step]]:
         """Every call of a function or method with one of these last names."""
-        for step in self.steps:
-            for term in step.term.walk():
-                if term.op == "call" and callee(term) in names:
-                    yield term, step
+        return [found for name in names for found in self._terms.get(f"{name}()", ())]
 
-    def stores(self) -> Iterator[Store]:
+    def calls_behind(self, term: Term, names: Iterable[str], loop: Term | None = None) -> Iterator[Term]:
+        """Calls with one of these last names that may have a part in a value."""
+        return (call for call, _ in self.calls(*names) if self.holds(term, call, loop))
+
+    def stores(self) -> tuple[Store, ...]:
         """Every write to memory: subscript targets, `tl.store`, atomics, `append`."""
+        return self._stores
+
+    @cached_property
+    def _stores(self) -> tuple[Store, ...]:
+        return tuple(self._written())
+
+    def _written(self) -> Iterator[Store]:
         for step in self.steps:
             if step.term.op == "assign":
                 *targets, value = step.term.parts
@@ -356,14 +386,14 @@ class View:
         found = set()
         for name, definitions in self.definitions.items():
             for definition in definitions:
-                if id(term) in self.behind(definition.value) or self.guarded_by(definition.step, term):
+                if self.holds(definition.value, term) or self.guarded_by(definition.step, term):
                     found.add(name)
                     break
         return found
 
     def guarded_by(self, step: Step, term: Term) -> bool:
         """Whether a step runs only under a test that a term has a part in."""
-        return any(id(term) in self.behind(guard.test) for guard in step.guards)
+        return any(self.holds(guard.test, term) for guard in step.guards)
 
 
 def _elements(iterable: Term) -> list[Term] | None:

@@ -31,7 +31,7 @@ def mask_hooks(view: View) -> Iterator[Sighting]:
 
 
 def _has_dot(view: View, term: Term) -> bool:
-    return any(callee(part) in DOTS for part in view.behind(term).values())
+    return any(view.calls_behind(term, DOTS))
 
 
 def _reads_paged_keys(view: View) -> bool:
@@ -124,10 +124,9 @@ def _climbs(view: View, store: Store) -> bool:
         chased = view.chased(loop)
         climbers = {name for name, found in chased.items() if all(load.base != store.base for load in found)}
         climbers |= view.sought(loop)
-        moving = {name for name, ds in view.definitions.items() if any(within(d.step, loop) for d in ds)}
         if not any(climbers & {part.dotted() for part in key.walk()} for key in store.keys):
             continue
-        if _has_node_axis(view, store, loop, moving):
+        if _has_node_axis(view, store, loop, view.set_in(loop)):
             return True
     return False
 
@@ -183,14 +182,12 @@ def _is_prefix(view: View, term: Term) -> bool:
 
 def _inherits(view: View, store: Store) -> bool:
     """`mask[i] = mask[parent[i]]`, plainly or or-ed with the node itself."""
-    if not store.step.loops or not store.keys:
+    if not store.step.loops or not store.keys or not _marks_itself(view, store):
         return False
     loop = store.step.loops[-1]
     nodes = view.names_behind(store.keys[0], loop)
     for load in view.loads_behind(store.value):
         if load.base != store.base and view.root(load.base) != store.base:
-            continue
-        if not load.keys or not _marks_itself(view, store):
             continue
         parents = [inner for key in load.keys for inner in view.loads_behind(key, loop) if inner.base != load.base]
         if any(nodes & {name for key in parent.keys for name in view.names_behind(key, loop)} for parent in parents):
@@ -200,13 +197,12 @@ def _inherits(view: View, store: Store) -> bool:
 
 def _marks_itself(view: View, store: Store) -> bool:
     """Whether the node's own place is marked too: `mask[i, i] = 1`, or a row of an identity."""
-    node = view.names_behind(store.keys[0])
     for other in view.stores():
         places = [key.dotted() for key in other.keys]
         on_diagonal = len(places) == 2 and places[0] and places[0] == places[1]
         if on_diagonal and other.base == store.base and _is_mark(view, other):
             return True
-    return any(callee(part) == "eye" for part in view.behind(store.value).values()) and bool(node)
+    return any(view.calls_behind(store.value, ("eye",)))
 
 
 _FORMS = {"climb": _climbs, "prefix": _looks_prefixes_up, "inherit": _inherits}

@@ -270,12 +270,12 @@ def _is_of_tokens(view: View, compare: Term) -> bool:
 def _selects_row(view: View, best: Term) -> bool:
     """Whether a maximum over paths chooses the row that is read next."""
     holders = {
-        n for n, ds in view.definitions.items() if any(id(best) in view.behind(d.value) for d in ds if not d.weak)
+        n for n, ds in view.definitions.items() if any(view.holds(d.value, best) for d in ds if not d.weak)
     }
     for step in view.steps:
         for load in loads(step.term):
             for key in load.keys:
-                if key.op != "slice" and (id(best) in view.behind(key) or key.dotted() in holders):
+                if key.op != "slice" and (view.holds(key, best) or key.dotted() in holders):
                     return True
     return False
 
@@ -342,7 +342,7 @@ def _writes_token(view: View, compare: Term, loop: Term, tokens: set[str]) -> bo
     """Whether the token that was tried is written out where the comparison lets it pass."""
     for store in view.stores():
         if within(store.step, loop) and _bases(_loads_of(view, store.value, loop)) & tokens:
-            masked = any(id(compare) in view.behind(part) for part in store.step.term.walk() if part.op == "kw")
+            masked = any(view.holds(part, compare) for part in store.step.term.walk() if part.op == "kw")
             if masked or view.guarded_by(store.step, compare):
                 return True
     return False
@@ -356,9 +356,8 @@ def _is_lookup(view: View, load: Load, tokens: list[Load], loop: Term) -> bool:
 
 def _has_coin(view: View, compare: Term, loop: Term, lookups: set[str]) -> bool:
     """Whether something random, or loaded beside the probabilities, takes part in a comparison."""
-    for part in view.behind(compare).values():
-        if callee(part) in RANDOM:
-            return True
+    if any(view.calls_behind(compare, RANDOM)):
+        return True
     return any(load.base not in lookups for side in compare.parts for load in _loads_of(view, side, loop))
 
 
@@ -367,7 +366,7 @@ def _renormalising_draws(view: View, loop: Term) -> Iterator[Sighting]:
     for compare, step in view.compares():
         if compare.text not in ORDER or not within(step, loop):
             continue
-        random = any(callee(part) in RANDOM for part in view.behind(compare, loop).values())
+        random = any(view.calls_behind(compare, RANDOM, loop))
         looked_up = _bases(view.loads_behind(compare, loop))
         if not random or not looked_up:
             continue

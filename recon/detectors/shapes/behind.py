@@ -1,0 +1,119 @@
+"""What lies behind a value: the names, loads and terms that may have a part in it, by way of definitions.
+
+Worked out by name and kept by name, since large kernels are asked thousands of times: a name's closure inside a loop is
+found once, and a value's is the union over the names that it spells.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from recon.detectors.shapes.terms import Load, loads
+from recon.index.term import Term
+
+
+class Defined(Protocol):
+    """One way in which a name gets a value."""
+
+    @property
+    def value(self) -> Term:
+        """The value."""
+        ...
+
+    @property
+    def loops(self) -> Sequence[Term]:
+        """Enclosing loops, outermost first."""
+        ...
+
+
+class Behind:
+    """Closures over the definitions of one function."""
+
+    def __init__(self, definitions: Mapping[str, Sequence[Defined]]) -> None:
+        self._definitions = definitions
+        self._spelled: dict[int, tuple[Term, frozenset[str]]] = {}
+        self._onward: dict[tuple[str, int], frozenset[str]] = {}
+        self._closed: dict[tuple[str, int], frozenset[str]] = {}
+        self._loads: dict[int, tuple[Term, list[Load]]] = {}
+        self._held: dict[int, tuple[Term, frozenset[int]]] = {}
+
+    def names(self, term: Term, loop: Term | None) -> set[str]:
+        """Dotted names that may have a part in a value."""
+        found: set[str] = set()
+        for name in self._names_in(term):
+            if name not in found:
+                found |= self._closure(name, loop)
+        return found
+
+    def values(self, term: Term, loop: Term | None) -> Iterator[Term]:
+        """The term itself and the values of all definitions behind it."""
+        yield term
+        for name in self.names(term, loop):
+            yield from self._values(name, loop)
+
+    def loads(self, term: Term, loop: Term | None) -> list[Load]:
+        """Loads that may have a part in a value."""
+        found: dict[int, Load] = {}
+        for value in self.values(term, loop):
+            found.update({id(load.term): load for load in self._loads_in(value)})
+        return list(found.values())
+
+    def holds(self, term: Term, part: Term, loop: Term | None) -> bool:
+        """Whether one term may have a part in another's value."""
+        return any(id(part) in self._ids_in(value) for value in self.values(term, loop))
+
+    def terms(self, term: Term, loop: Term | None) -> dict[int, Term]:
+        """All terms that may have a part in a value, by identity."""
+        found: dict[int, Term] = {}
+        for value in self.values(term, loop):
+            if id(value) not in found:
+                found.update({id(part): part for part in value.walk()})
+        return found
+
+    def _values(self, name: str, loop: Term | None) -> Iterator[Term]:
+        for definition in self._definitions.get(name, ()):
+            if loop is None or any(outer is loop for outer in definition.loops):
+                yield definition.value
+
+    def _closure(self, name: str, loop: Term | None) -> frozenset[str]:
+        key = (name, id(loop))
+        known = self._closed.get(key)
+        if known is not None:
+            return known
+        seen = {name}
+        stack = [name]
+        while stack:
+            for other in self._next(stack.pop(), loop):
+                if other not in seen:
+                    seen.add(other)
+                    stack.append(other)
+        found = self._closed[key] = frozenset(seen)
+        return found
+
+    def _next(self, name: str, loop: Term | None) -> frozenset[str]:
+        key = (name, id(loop))
+        known = self._onward.get(key)
+        if known is None:
+            known = frozenset().union(*(self._names_in(value) for value in self._values(name, loop)))
+            self._onward[key] = known
+        return known
+
+    # Each memo keeps the term beside the answer, so that the term's identity is not given away to another one.
+
+    def _names_in(self, term: Term) -> frozenset[str]:
+        known = self._spelled.get(id(term))
+        if known is None:
+            names = frozenset(dotted for part in term.walk() if (dotted := part.dotted()))
+            known = self._spelled[id(term)] = (term, names)
+        return known[1]
+
+    def _loads_in(self, term: Term) -> list[Load]:
+        known = self._loads.get(id(term))
+        if known is None:
+            known = self._loads[id(term)] = (term, loads(term))
+        return known[1]
+
+    def _ids_in(self, term: Term) -> frozenset[int]:
+        known = self._held.get(id(term))
+        if known is None:
+            known = self._held[id(term)] = (term, frozenset(id(part) for part in term.walk()))
+        return known[1]
