@@ -12,6 +12,8 @@ from recon.index.records import Bind, Call, Scope, ScopeKind
 from recon.index.tables import Ref
 
 MOST_CELLS = 600
+MOST_STEPS = 9
+"""Cells between the kernel and whoever makes the value; farther off, fields of common names lead astray."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,13 @@ class _Walk:
     index: Index
     trail: Trail = field(default_factory=Trail)
     seen: set[Cell] = field(default_factory=set)
-    queue: deque[Cell] = field(default_factory=deque)
+    queue: deque[tuple[Cell, int]] = field(default_factory=deque)
+    steps: int = 0
+    """How far the cell that is looked at lies from the start."""
 
     def follow(self) -> Trail:
         while self.queue and len(self.seen) < MOST_CELLS:
-            cell = self.queue.popleft()
+            cell, self.steps = self.queue.popleft()
             if cell.ref is None:
                 self._field(cell.name)
             else:
@@ -52,9 +56,9 @@ class _Walk:
         return self.trail
 
     def add(self, cell: Cell) -> None:
-        if cell not in self.seen:
+        if cell not in self.seen and self.steps < MOST_STEPS:
             self.seen.add(cell)
-            self.queue.append(cell)
+            self.queue.append((cell, self.steps + 1))
 
     def _local(self, ref: Ref, name: str) -> None:
         scope = self.index.files[ref.path].scopes[ref.scope]
@@ -89,7 +93,7 @@ class _Walk:
     def _value(self, ref: Ref, bind: Bind) -> None:
         if bind.value and bind.value != "None":
             self.trail.functions.setdefault(ref, bind.line)
-            self._text(ref, bind.value.split("[")[0], bind.line)
+            self._text(ref, bind.value.removesuffix("[]"), bind.line)
 
     def _made(self, ref: Ref, callee: str, line: int) -> None:
         for target in self.index.names.resolve(ref.path, ref.scope, callee):

@@ -312,6 +312,10 @@ class ExpressionReader:
                 for one, other in zip(target.elts, value.elts, strict=True):
                     if not isinstance(one, ast.Tuple | ast.List | ast.Starred):
                         self.bind(one, other)
+            elif value is not None and (text := spell.dotted(value)):
+                for one in target.elts:  # each takes an element of what the value is
+                    if (name := spell.dotted(one)) and "()" not in name:
+                        self.add_bind(name, text + "[]", "", target.lineno)
             return
         if note is None and value.__class__ is ast.Constant:
             return

@@ -219,10 +219,12 @@ class Names:
         """The function inside `partial(f, ...)`, `triton.jit(f)`, or a decorator of the tree applied by hand."""
         callee = bind.value[:-2]
         is_known = callee.rpartition(".")[2] in _WRAPPERS
-        if not is_known and not self.resolve(table.path, bind.scope, callee):
-            return _NONE
         call = table.call_at(bind.scope, bind.line, callee)
         if call is None or not call.args or not call.args[0]:
+            return _NONE
+        # Something unknown that is given one function and nothing else most likely hands it back, wrapped.
+        is_lone = call.positional == 1 and not call.keywords
+        if not is_known and not is_lone and not self.resolve(table.path, bind.scope, callee):
             return _NONE
         inner = [value for value in self.values(table.path, bind.scope, call.args[0]) if value.kind is _D]
         return weakened(inner, Tier.CERTAIN if is_known else Tier.LIKELY)
