@@ -273,7 +273,7 @@ def test_a_test_governs_by_data_and_by_control() -> None:
             y = n
             z = x + 1
     """)
-    compare, _ = next(seen.compares())
+    compare, _ = next(iter(seen.compares()))
 
     assert {"ok", "x"} <= seen.governed(compare)
     assert "y" not in seen.governed(compare)

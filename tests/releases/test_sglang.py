@@ -1,0 +1,108 @@
+"""SGLang 0.5.23, whose facts were verified by reading it."""
+
+import pytest
+
+from recon.records.evidence import Grade
+from recon.records.install import Engine
+from recon.records.run import Run
+from recon.records.verdict import Reach, Standing
+from tests.releases.conftest import Release
+from tests.releases.facts import install, places, scopes, signless, unshown, verdict
+
+pytestmark = pytest.mark.release
+
+OPS = "sglang/kernels/ops/speculative"
+JIT = "sglang/kernels/jit/include/sgl_kernel/speculative"
+
+
+@pytest.fixture
+def run(release: Release) -> Run:
+    """The release with the names in its compiled libraries."""
+    return release("sglang==0.5.23")
+
+
+def test_the_release_is_read(run: Run) -> None:
+    """Python, the CUDA sources that are compiled at run time, and libraries."""
+    found, (searched,) = install(run), run.searched
+
+    assert (Engine.SGLANG, "0.5.23", "release") == (found.engine, found.version, found.provenance.kind)
+    assert (4719, 312, 5) == (searched.python_files, searched.cuda_files, searched.libraries)
+    assert searched.functions > 60_000
+    assert searched.kernels > 1500
+    assert run.complete
+
+
+def test_every_place_is_shown(run: Run) -> None:
+    """A reader need not open the release."""
+    assert [] == unshown(run)
+
+
+def test_a_tree_is_accepted_greedily(run: Run) -> None:
+    """In Triton, and in CUDA that is compiled at run time; the workers that draft trees reach both."""
+    found, where = verdict(run, "accept.tree.greedy"), places(run, "accept.tree.greedy")
+    reached = scopes(run, "accept.tree.greedy")
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert f"{OPS}/spec_tree.py" == where["verify_tree_greedy_kernel_triton"]
+    assert f"{JIT}/eagle.cuh" == where["VerifyTreeGreedy"]
+    assert "worker EAGLEWorkerV2" in reached["verify_tree_greedy_kernel_triton"]
+    assert "worker NGRAMWorker" in reached["verify_tree_greedy_kernel_triton"]
+    assert [] == signless(run, "accept.tree.greedy", "==", "!=")
+
+
+def test_a_tree_is_accepted_by_sampling(run: Run) -> None:
+    """In CUDA that is compiled at run time, through a Python door."""
+    found, where = verdict(run, "accept.tree.stochastic"), places(run, "accept.tree.stochastic")
+    grades = {each.symbol: each.grade for each in found.evidence}
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert f"{JIT}/sampling.cuh" == where["TreeSpeculativeSamplingTargetOnly"]
+    assert f"{OPS}/sampling.py" == where["tree_speculative_sampling_target_only"]
+    assert (Grade.SHAPED, Grade.DECLARED) == (
+        grades["TreeSpeculativeSamplingTargetOnly"],
+        grades["tree_speculative_sampling_target_only"],
+    )
+
+
+def test_a_chain_is_accepted_greedily(run: Run) -> None:
+    """By the kernels of the drafters that propose chains."""
+    where = places(run, "accept.linear.greedy")
+
+    assert Standing.PRESENT is verdict(run, "accept.linear.greedy").standing
+    assert f"{OPS}/dflash.py" == where["_fused_correct_drafts_and_bonus_kernel"]
+    assert "worker DFlashWorkerV2" in scopes(run, "accept.linear.greedy")["_fused_correct_drafts_and_bonus_kernel"]
+
+
+def test_a_chain_is_accepted_by_rejection_sampling(run: Run) -> None:
+    """With quotients of probabilities, in more than one place."""
+    found = verdict(run, "accept.linear.stochastic")
+    seen = {each.symbol: each.path for each in (*found.evidence, *found.nearest)}
+
+    assert Standing.PRESENT is found.standing
+    assert f"{OPS}/reject_sampling.py" == seen["speculative_sampling_classic_kernel"]
+    assert f"{OPS}/dspark/blockwise_rejection.py" == seen["_rejection_kernel"]
+
+
+def test_acceptance_can_be_forced(run: Run) -> None:
+    """By a length from outside, in Python and in Triton."""
+    where = places(run, "accept.synthetic")
+
+    assert Standing.PRESENT is verdict(run, "accept.synthetic").standing
+    assert "sglang/srt/speculative/spec_utils.py" == where["generate_simulated_accept_index"]
+    assert f"{OPS}/simulated_accept.py" == where["_simulated_accept_kernel"]
+
+
+def test_extend_attention_takes_a_mask(run: Run) -> None:
+    """And somebody hands one over."""
+    found = verdict(run, "attn.mask_hook")
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert "sglang/kernels/ops/attention/extend_attention.py" == places(run, "attn.mask_hook")["_fwd_kernel"]
+
+
+def test_each_branch_of_a_draft_has_keys_of_its_own(run: Run) -> None:
+    """Without a mask."""
+    where = places(run, "attn.tree.draft")
+
+    assert Standing.PRESENT is verdict(run, "attn.tree.draft").standing
+    assert f"{OPS}/cache_locs.py" == where["generate_draft_decode_kv_indices"]

@@ -1,0 +1,132 @@
+"""vLLM 0.20.1, whose facts were verified by reading it."""
+
+import pytest
+
+from recon.records.install import Engine
+from recon.records.run import Run
+from recon.records.verdict import Reach, Standing
+from tests.releases.conftest import Release
+from tests.releases.facts import install, places, scopes, signless, unshown, verdict
+
+pytestmark = pytest.mark.release
+
+V1 = "vllm/v1/sample/rejection_sampler.py"
+V2 = "vllm/v1/worker/gpu/spec_decode"
+TREE = "vllm/v1/attention/backends/tree_attn.py"
+UNIFIED = "vllm/v1/attention/ops/triton_unified_attention.py"
+
+
+@pytest.fixture
+def run(release: Release) -> Run:
+    """The release with the names in its compiled libraries."""
+    return release("vllm==0.20.1")
+
+
+def test_the_release_is_read_whole(run: Run) -> None:
+    """Every source and every library; nothing is set aside."""
+    found, (searched,) = install(run), run.searched
+
+    assert (Engine.VLLM, "0.20.1", "release") == (found.engine, found.version, found.provenance.kind)
+    assert found.location.startswith("vllm-0.20.1-")
+    assert 64 == len(found.provenance.sha256)
+    assert (1723, 9, 0) == (searched.python_files, searched.libraries, searched.unread)
+    assert searched.functions > 30_000
+    assert searched.kernels > 300
+    assert (True, ()) == (run.complete, run.unknowns)
+
+
+def test_every_place_is_shown(run: Run) -> None:
+    """A reader need not open the release."""
+    assert [] == unshown(run)
+
+
+def test_both_runners_accept_a_chain_greedily(run: Run) -> None:
+    """Each by a kernel of its own, told apart by who reaches it."""
+    reached = scopes(run, "accept.linear.greedy")
+    where = places(run, "accept.linear.greedy")
+
+    assert (Standing.PRESENT, Reach.WIRED) == (
+        verdict(run, "accept.linear.greedy").standing,
+        verdict(run, "accept.linear.greedy").reach,
+    )
+    assert ("runner V2",) == reached["_strict_rejection_sample_kernel"]
+    assert ("runner V1",) == reached["rejection_greedy_sample_kernel"]
+    assert V1 == where["rejection_greedy_sample_kernel"]
+    assert f"{V2}/rejection_sampler.py" == where["_strict_rejection_sample_kernel"]
+    assert [] == signless(run, "accept.linear.greedy", "==", "!=")
+
+
+def test_both_runners_accept_a_chain_by_rejection_sampling(run: Run) -> None:
+    """With the residual in a kernel beside it."""
+    reached = scopes(run, "accept.linear.stochastic")
+
+    assert Standing.PRESENT is verdict(run, "accept.linear.stochastic").standing
+    assert ("runner V1",) == reached["rejection_random_sample_kernel"]
+    assert ("runner V1",) == reached["sample_recovered_tokens_kernel"]
+    assert ("runner V2",) == reached["_probabilistic_rejection_kernel"]
+
+
+def test_both_runners_can_force_acceptance(run: Run) -> None:
+    """By a rate for each position."""
+    reached = scopes(run, "accept.synthetic")
+
+    assert Standing.PRESENT is verdict(run, "accept.synthetic").standing
+    assert ("runner V1",) == reached["rejection_greedy_sample_kernel"]
+    assert ("runner V2",) == reached["_synthetic_rejection_sample_kernel"]
+    assert [] == signless(run, "accept.synthetic", "<", ">")
+
+
+@pytest.mark.parametrize(
+    ("capability", "near"),
+    [
+        ("accept.tree.greedy", "rejection_greedy_sample_kernel"),
+        ("accept.tree.stochastic", "rejection_random_sample_kernel"),
+    ],
+)
+def test_nothing_accepts_a_tree(run: Run, capability: str, near: str) -> None:
+    """Said with what was searched, libraries included, and what came nearest."""
+    found = verdict(run, capability)
+    searched = found.searched
+
+    assert (Standing.ABSENT, None, ()) == (found.standing, found.reach, found.evidence)
+    assert near in [each.symbol for each in found.nearest]
+    assert (searched.libraries, searched.functions) == (9, run.searched[0].functions)
+    assert searched.files > 2000
+    assert searched.kernels > 300
+    assert searched.examined > 500
+    assert searched.shapes
+    assert f"{searched.functions} functions" in found.reason
+
+
+def test_without_its_libraries_absence_becomes_unknown(release: Release) -> None:
+    """They could hold a walk; what was seen in sources stands."""
+    run = release("vllm==0.20.1", compiled=False)
+    found = verdict(run, "accept.tree.greedy")
+
+    assert (Standing.UNKNOWN, 0) == (found.standing, found.searched.libraries)
+    assert ".so and 8 more could hold it" in found.reason
+    assert "rejection_greedy_sample_kernel" in [each.symbol for each in found.nearest]
+    assert Standing.PRESENT is verdict(run, "accept.linear.greedy").standing
+    assert 9 == run.searched[0].unread
+
+
+def test_a_tree_is_masked_and_then_judged_as_a_chain(run: Run) -> None:
+    """The ancestor mask reaches the target's pass; no walk accepts along it."""
+    found = verdict(run, "attn.tree.verify")
+
+    assert Standing.PARTIAL is found.standing
+    assert "as a chain" in found.reason
+    assert TREE == places(run, "attn.tree.verify")["TreeAttentionMetadataBuilder.build"]
+    assert UNIFIED == places(run, "attn.tree.verify")["kernel_unified_attention"]
+
+
+def test_the_draft_cuts_the_mask_to_its_step(run: Run) -> None:
+    """In the one function that only drafting calls."""
+    assert Standing.PRESENT is verdict(run, "attn.tree.draft").standing
+    assert TREE == places(run, "attn.tree.draft")["TreeAttentionMetadataBuilder.build_for_drafting"]
+
+
+def test_the_unified_kernel_takes_a_mask(run: Run) -> None:
+    """A bias between queries; slopes, windows and scales are none."""
+    assert Standing.PRESENT is verdict(run, "attn.mask_hook").standing
+    assert {"kernel_unified_attention": UNIFIED, "unified_attention": UNIFIED} == places(run, "attn.mask_hook")
