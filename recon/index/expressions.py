@@ -308,14 +308,7 @@ class ExpressionReader:
     def bind(self, target: ast.expr, value: ast.expr | None, note: ast.expr | None = None) -> None:
         """Record what an assignment tells of a name's type."""
         if isinstance(target, _DISPLAYS):
-            if isinstance(value, _DISPLAYS) and len(value.elts) == len(target.elts):
-                for one, other in zip(target.elts, value.elts, strict=True):
-                    if not isinstance(one, ast.Tuple | ast.List | ast.Starred):
-                        self.bind(one, other)
-            elif value is not None and (text := spell.dotted(value)):
-                for one in target.elts:  # each takes an element of what the value is
-                    if (name := spell.dotted(one)) and "()" not in name:
-                        self.add_bind(name, text + "[]", "", target.lineno)
+            self._unpack(target.elts, value)
             return
         if note is None and value.__class__ is ast.Constant:
             return
@@ -327,6 +320,17 @@ class ExpressionReader:
                 self.add_bind(name + suffix, "", text, target.lineno)
             for suffix, text in given:
                 self.add_bind(name + suffix, text, "", target.lineno)
+
+    def _unpack(self, targets: list[ast.expr], value: ast.expr | None) -> None:
+        """Record what unpacking binds: name by name where both sides are written out, else elements of the value."""
+        if isinstance(value, _DISPLAYS) and len(value.elts) == len(targets):
+            for one, other in zip(targets, value.elts, strict=True):
+                if not isinstance(one, ast.Tuple | ast.List | ast.Starred):
+                    self.bind(one, other)
+        elif value is not None and (text := spell.dotted(value)):
+            for one in targets:  # each takes an element of what the value is
+                if (name := spell.dotted(one)) and "()" not in name:
+                    self.add_bind(name, text + "[]", "", one.lineno)
 
     def bind_element(self, target: ast.expr, iterable: ast.expr) -> None:
         """Record that a name goes through the elements of something."""
