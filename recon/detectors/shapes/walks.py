@@ -269,9 +269,7 @@ def _is_of_tokens(view: View, compare: Term) -> bool:
 
 def _selects_row(view: View, best: Term) -> bool:
     """Whether a maximum over paths chooses the row that is read next."""
-    holders = {
-        n for n, ds in view.definitions.items() if any(view.holds(d.value, best) for d in ds if not d.weak)
-    }
+    holders = {n for n, ds in view.definitions.items() if any(view.holds(d.value, best) for d in ds if not d.weak)}
     for step in view.steps:
         for load in loads(step.term):
             for key in load.keys:
