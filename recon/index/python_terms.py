@@ -14,7 +14,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from recon.index.term import NONE, Term, name
 
-MAX_SLICE_BYTES = 200_000
+MAX_SLICE_BYTES = 400_000
 """libcst's time grows with the square of long chains; a larger function is reported, not read."""
 
 _BINARY: dict[type[cst.CSTNode], str] = {

@@ -226,11 +226,18 @@ def _looked_up_by_one_token(view: View, operands: list[Term], loop: Term | None)
 
 
 def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
-    """Whether a token that was itself loaded addresses both."""
+    """Whether a token that was itself loaded addresses both: the one at a loop's position, else a vector of them."""
     first, second = (
         {id(inner.term): inner for key in load.keys for inner in view.loads_behind(key, loop)} for load in (one, other)
     )
-    return any(first[key].base not in (one.base, other.base) for key in first.keys() & second.keys())
+    moving = _moving(view, loop) if loop is not None else set()
+    for key in first.keys() & second.keys():
+        token = first[key]
+        is_vector = loop is None and any(True for part in token.keys for _ in view.calls_behind(part, ("arange",)))
+        at_position = is_vector or (loop is not None and any(view.depends(token, name, loop) for name in moving))
+        if at_position and token.base not in (one.base, other.base):
+            return True
+    return False
 
 
 def _share_vector(one: Load, other: Load) -> bool:

@@ -228,6 +228,8 @@ class View:
         return found
 
     def _logic_of(self, term: Term) -> list[Term]:
+        if term.op == "compare" and all(part.op != "const" for part in term.parts):
+            return []  # its outcome is new; only `match != 0` hands an outcome on
         if term.op in ("op", "not", "neg", "and", "or", "select", "item", "bind", "compare", "kw"):
             return list(term.parts)
         if term.op in ("name", "attr") and term.dotted() in self.definitions:
