@@ -1,0 +1,170 @@
+"""Several targets, this machine, and a scan that is stopped."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recon import pipeline
+from recon.errors import Interrupted, NoEngine, NotFound
+from recon.pipeline import ScanTargets, Settings
+from recon.ports import Silent
+from recon.records.host import PythonEnv
+from recon.records.install import Engine, Found, Provenance
+from recon.records.run import Run
+from recon.records.unknown import Unknown
+from recon.records.verdict import Standing
+from recon.runs.files import load, save
+from tests.pipeline.conftest import Scan
+from tests.pipeline.engines import VLLM, WALK, tree, verdict
+from tests.sources.made import wheel
+
+
+def test_a_target_that_fails_leaves_the_others(scan: Scan, tmp_path: Path) -> None:
+    """It becomes an unknown of the run, in words."""
+    one, two = tree(tmp_path / "one", VLLM), tree(tmp_path / "two", {**VLLM, "vllm/walk.py": WALK})
+    run = scan(one, tmp_path / "nowhere", two)
+
+    assert [Standing.ABSENT, Standing.PRESENT] == [
+        verdict(install, "accept.tree.greedy").standing for install in run.installs
+    ]
+    assert [("not_found", str(tmp_path / "nowhere"))] == [(each.what, each.where) for each in run.unknowns]
+    assert "does not exist" in run.unknowns[0].why
+
+
+@pytest.mark.parametrize(("name", "error"), [("nowhere", NotFound), ("empty", NoEngine)])
+def test_a_target_that_fails_alone_is_an_error(
+    scan: Scan, tmp_path: Path, name: str, error: type[NotFound | NoEngine]
+) -> None:
+    """There is nothing else to say."""
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(error):
+        scan(tmp_path / name)
+
+
+def test_equal_trees_get_ids_of_their_own(scan: Scan, tmp_path: Path) -> None:
+    """Ids name installs within a run."""
+    run = scan(tree(tmp_path / "one", VLLM), tree(tmp_path / "two", VLLM))
+    first, second = (install.id for install in run.installs)
+
+    assert first.startswith("vllm-9.8.7-")
+    assert f"{first}-2" == second
+    assert [first, second] == [each.install for each in run.searched]
+    assert 1 == len(run.hosts)
+
+
+def test_kernel_packages_beside_an_engine_are_its_companions(scan: Scan, tmp_path: Path) -> None:
+    """Those of the same environment, or named beside it; a companion has none."""
+    files = {"sglang/__init__.py": "", "sglang/a.py": WALK, "sgl_kernel/__init__.py": "", "flashinfer/__init__.py": ""}
+    by_engine = {install.engine: install for install in scan(tree(tmp_path / "t", files)).installs}
+    companions = by_engine[Engine.SGLANG].companions
+
+    assert {by_engine[Engine.SGL_KERNEL].id, by_engine[Engine.FLASHINFER].id} == set(companions)
+    assert () == by_engine[Engine.SGL_KERNEL].companions
+
+
+def test_kernel_packages_of_another_environment_are_none(scan: Scan, tmp_path: Path) -> None:
+    """Two environments may hold two versions."""
+    files = {"sglang/__init__.py": "", "sglang/a.py": WALK, "sgl_kernel/__init__.py": ""}
+    installs = scan(tree(tmp_path / "t", files)).installs
+    apart = tuple(
+        replace(each, provenance=replace(each.provenance, environment=f"/env/{each.engine.value}")) for each in installs
+    )
+
+    assert [(), ()] == [each.companions for each in pipeline.with_companions(apart)]
+
+
+def test_a_wheel_is_read_as_a_tree_is(scan: Scan, tmp_path: Path) -> None:
+    """Without unpacking it."""
+    members = {name: str(text).encode() for name, text in VLLM.items()}
+    path = wheel(tmp_path, "vllm-9.8.7-cp311-cp311-linux_x86_64.whl", members)
+    (install,) = scan(path).installs
+
+    assert ("wheel", "9.8.7") == (install.provenance.kind, install.version)
+    assert Standing.PRESENT is verdict(install, "accept.linear.greedy").standing
+
+
+def test_an_edit_of_an_installed_file_is_seen(scan: Scan, tmp_path: Path) -> None:
+    """Against what the installer wrote down."""
+    record = "vllm/spec/accept.py,sha256=AAAA,10\nvllm/gone.py,sha256=AAAA,10\n"
+    dist = {
+        "vllm-9.8.7.dist-info/METADATA": "Metadata-Version: 2.1\nName: vllm\nVersion: 9.8.7\n",
+        "vllm-9.8.7.dist-info/RECORD": record,
+    }
+    (install,) = scan(tree(tmp_path / "site-packages", {**VLLM, **dist})).installs
+
+    assert (("vllm/spec/accept.py",), ("vllm/gone.py",)) == (install.edits.modified, install.edits.missing)
+
+
+# This machine
+
+
+def test_installs_of_this_machine_carry_its_environments(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not asked for by name is looked for."""
+    folder = tree(tmp_path / "t", VLLM)
+    environments: list[tuple[PythonEnv, ...]] = []
+
+    def found(_: object, known: tuple[PythonEnv, ...]) -> tuple[tuple[Found, ...], tuple[Unknown, ...]]:
+        environments.append(known)
+        provenance = Provenance("wheel", "/env", "pip", "", "", "")
+        one = Found(Engine.VLLM, "9.8.7", str(folder), ("vllm",), "", provenance)
+        return (one,), (Unknown("package", "/env", "half installed"),)
+
+    monkeypatch.setattr(pipeline, "discover", found)
+    run = pipeline.scan(ScanTargets((), (), local=True), settings, Silent())
+
+    assert [environments[0]] == [host.environments for host in run.hosts]
+    assert environments[0]
+    assert "half installed" in [unknown.why for unknown in run.unknowns]
+    assert Standing.PRESENT is verdict(run.installs[0], "accept.linear.greedy").standing
+
+
+def test_a_machine_without_engines_is_told_so(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what to try."""
+    monkeypatch.setattr(pipeline, "discover", lambda _shell, _known: ((), ()))
+
+    with pytest.raises(NoEngine, match="no engine is installed in the") as raised:
+        pipeline.scan(ScanTargets((), (), local=True), settings, Silent())
+    assert "--path" in raised.value.hint
+
+
+# Interrupted
+
+
+class Impatient(Silent):
+    """A user who presses Ctrl-C when some task starts for the n-th time."""
+
+    def __init__(self, task: str, number: int) -> None:
+        self.task = task
+        self.left = number
+
+    def start(self, task: str, total: int | None) -> None:
+        self.left -= task == self.task
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("task", "number", "kept"),
+    [
+        ("indexing files", 1, 0),
+        ("reading functions", 1, 0),
+        ("judging", 1, 0),
+        ("indexing files", 2, 1),
+        ("judging", 2, 1),
+    ],
+)
+def test_ctrl_c_keeps_what_was_judged(scan: Scan, tmp_path: Path, task: str, number: int, kept: int) -> None:
+    """An install is in the run when all of its verdicts are."""
+    one, two = tree(tmp_path / "one", VLLM), tree(tmp_path / "two", {**VLLM, "vllm/walk.py": WALK})
+
+    with pytest.raises(Interrupted) as stopped:
+        scan(one, two, progress=Impatient(task, number))
+    partial = stopped.value.partial
+
+    assert isinstance(partial, Run)
+    assert (False, kept, kept) == (partial.complete, len(partial.installs), len(partial.searched))
+    assert partial == load(save(partial, tmp_path / "state"))
