@@ -5,13 +5,12 @@ read with a table of small readers instead of its visitor, which rebuilds every 
 as the parse again: a statement's line comes from the standard parser's statements, which stand in the same order.
 """
 
-import ast
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from recon.index.statement_lines import statement_lines
 from recon.index.term import NONE, Term, name
 
 MAX_SLICE_BYTES = 400_000
@@ -93,7 +92,7 @@ def read_function(source: bytes, first_line: int) -> Term:
     if function is None:
         raise ValueError("no function in the slice")
     try:
-        return _read(function, [line + offset for line in _statement_lines(text)])
+        return _read(function, [line + offset for line in statement_lines(text)])
     except _Misaligned:
         spans = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
         statements = [node for node in _statements(function) if node in spans]
@@ -110,34 +109,6 @@ def _read(function: cst.FunctionDef, lines: list[int]) -> Term:
     if next(reader.lines, None) is not None:
         raise _Misaligned
     return term
-
-
-def _statement_lines(text: bytes) -> list[int]:
-    """Lines of the statements of the first function, in source order; nested classes count as one statement."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    outer = tree.body[0]
-    body = outer.body if isinstance(outer, ast.If) else tree.body
-    first = next((node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)), None)
-    lines: list[int] = []
-    stack: list[ast.stmt] = [first] if first is not None else []
-    while stack:
-        node = stack.pop()
-        lines.append(node.lineno)
-        stack.extend(reversed(list(_inner(node))))
-    return lines
-
-
-def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
-    if isinstance(node, ast.ClassDef):
-        return
-    for field in ("body", "cases", "handlers", "orelse", "finalbody"):
-        for child in getattr(node, field, ()):
-            yield from (child,) if isinstance(child, ast.stmt) else child.body
 
 
 def _statements(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

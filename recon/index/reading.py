@@ -26,7 +26,18 @@ from recon.index.sighting import Sighting
 from recon.index.term import Term
 from recon.ports import Blobs, Progress
 
-_READERS = ("term", "python_terms", "cuda_terms", "inline", "reading", "sighting", "records")
+READERS = (
+    "term",
+    "statement_lines",
+    "python_terms",
+    "cuda_terms",
+    "inline",
+    "reading",
+    "rescue",
+    "sighting",
+    "records",
+)
+"""Modules whose edits make kept answers stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,7 @@ def answers(
         progress: Told of each blob.
         workers: Processes to use.
     """
-    version = f"{version_of(_READERS)}-{ask_version}"
+    version = f"{version_of(READERS)}-{ask_version}"
     known = cache.get_blob_records("sightings", version, [job.key for job in jobs])
     progress.start("reading functions", len(jobs))
     fresh: list[Job] = []

@@ -1,5 +1,6 @@
 """The second pass: chosen functions read by workers, answers kept by the bytes that they depend on."""
 
+import ast
 import multiprocessing
 import os
 import shutil
@@ -16,7 +17,7 @@ from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.index import Index, index_of
 from recon.index.python_terms import MAX_SLICE_BYTES
-from recon.index.reading import Subject
+from recon.index.reading import READERS, Subject
 from recon.index.records import Feature
 from recon.index.sighting import Sighting
 from recon.ports import Silent
@@ -204,6 +205,18 @@ def test_an_edit_of_a_shape_is_another_version(tmp_path: Path, monkeypatch: pyte
     registry.shapes_version.cache_clear()
 
     assert 3 == len(set(versions))
+
+
+def test_all_that_reads_counts_as_reader() -> None:
+    """An edit of any of them makes kept answers stale; what keeps answers and shares out work is apart."""
+    imported = set()
+    for name in READERS:
+        source = (resources.files("recon.index") / f"{name}.py").read_text()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recon.index."):
+                imported.add(str(node.module).removeprefix("recon.index."))
+
+    assert {"cache", "pool"} == imported - set(READERS)
 
 
 def test_an_edited_file_is_read_again(read: Read) -> None:
