@@ -72,6 +72,7 @@ class Settings:
     compiled: bool
     """Read the names in compiled libraries."""
     workers: int
+    """Processes that read sources; 0 reads in this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,8 @@ def indexed(files: Mapping[str, str]) -> Index:
     snapshot = Snapshot("", sources, (), ())
     with tempfile.TemporaryDirectory() as folder, open_cache(Path(folder) / "cache.db") as cache:
         store = MemoryBlobs(blobs)
-        index = index_of(snapshot, store, cache, Silent(), 1)
-        index.ask(survey, shapes_version(), choices(), store, cache, progress=Silent(), workers=1)
+        index = index_of(snapshot, store, cache, Silent(), 0)
+        index.ask(survey, shapes_version(), choices(), store, cache, progress=Silent(), workers=0)
     return index
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from recon.index.cache import OutlineCache
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
-from recon.index.pool import outlines
+from recon.index.pool import outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Parsed, Scope, ScopeKind
 from recon.index.roots import holders
@@ -238,7 +238,7 @@ class Index:
             blobs: Where the bytes are.
             cache: Where answers are kept.
             progress: Told of each file.
-            workers: Processes to use.
+            workers: Processes to use; 0 reads in this process, for small trees of one's own.
         """
         paths: dict[str, list[str]] = {}
         for file in self.snapshot.files:
@@ -301,9 +301,21 @@ class Index:
 
 
 def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int) -> Index:
-    """The first pass over a snapshot: an outline of every file."""
+    """The first pass over a snapshot: an outline of every file.
+
+    Args:
+        snapshot: What to index.
+        blobs: Where the bytes are.
+        cache: Where outlines are kept.
+        progress: Told of each file.
+        workers: Processes to use; 0 reads in this process, for small trees of one's own.
+    """
     progress.start("indexing files", len(snapshot.files))
-    by_digest: dict[str, Outline] = dict(outlines(snapshot.files, blobs, cache, progress, workers))
+    by_digest: dict[str, Outline]
+    if workers:
+        by_digest = dict(outlines(snapshot.files, blobs, cache, progress, workers))
+    else:
+        by_digest = {file.digest: outline_of(file.path, blobs.get(file.digest)) for file in snapshot.files}
     progress.finish()
     return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot)
 

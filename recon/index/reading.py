@@ -119,7 +119,7 @@ def answers(
         blobs: Where the bytes are.
         cache: Where answers are kept.
         progress: Told of each blob.
-        workers: Processes to use.
+        workers: Processes to use; 0 reads in this process.
     """
     version = f"{version_of(READERS)}-{ask_version}"
     known = cache.get_blob_records("sightings", version, [job.key for job in jobs])
@@ -142,6 +142,9 @@ def answers(
 
 def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[Job, Answer, bool]]:
     """Read jobs in a pool; those left when a worker dies are read again one by one, so that one file costs itself."""
+    if not workers:
+        yield from ((job, _DECODER.decode(_answer(job, ask, blobs)), True) for job in jobs)
+        return
     if not jobs:
         return
     # Large files first, so that no worker is left alone with one at the end.

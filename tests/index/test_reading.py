@@ -112,11 +112,12 @@ def read(tmp_path: Path) -> Iterator[Read]:
             version: str = "1",
             progress: Silent | None = None,
             choices: Mapping[str, tuple[Feature, ...]] = LOOPS,
+            workers: int = 0,
         ) -> Index:
             data = {path: text.encode() if isinstance(text, str) else text for path, text in files.items()}
             sources = tuple(blobs.put(path, data[path]) for path in sorted(data))
-            index = index_of(Snapshot("", sources, (), ()), blobs, cache, Silent(), 2)
-            index.ask(ask, version, choices, blobs, cache, progress=progress or Silent(), workers=2)
+            index = index_of(Snapshot("", sources, (), ()), blobs, cache, Silent(), 0)
+            index.ask(ask, version, choices, blobs, cache, progress=progress or Silent(), workers=workers)
             return index
 
         yield run
@@ -135,11 +136,12 @@ def loop(name: str, body: str = "pass") -> str:
     return f"def {name}(a):\n    for i in a:\n        {body}\n"
 
 
-def test_only_functions_that_a_choice_asks_for_are_read(read: Read) -> None:
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_only_functions_that_a_choice_asks_for_are_read(read: Read, workers: int) -> None:
     """Reading costs a thousand times what choosing does."""
     tree = {"a.py": loop("one") + "\n\ndef two(a):\n    return a\n", "b.py": "x = 1\n"}
     progress = Counted()
-    index = read(tree, progress=progress)
+    index = read(tree, progress=progress, workers=workers)
 
     assert {"a.py:one:1": "one a i"} == notes(index)
     assert (1, 0) == (index.examined_for(["loops"]), index.examined_for(["other"]))
@@ -265,7 +267,7 @@ __global__ void kernel(int* p) {
 def test_a_reader_that_dies_loses_only_its_file(read: Read) -> None:
     """What was being read beside it, and what waited behind it, is read all the same."""
     tree = {f"{n}.py": loop(f"f{n}") for n in range(12)} | {"bad.py": loop("deadly")}
-    index = read(tree, ask=kills)
+    index = read(tree, ask=kills, workers=2)
 
     assert {f"{n}.py:f{n}:1": f"f{n} a i" for n in range(12)} == notes(index)
     assert [("function", "bad.py:1", "its reader died")] == [(u.what, u.where, u.why) for u in index.unread]

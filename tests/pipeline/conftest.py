@@ -16,16 +16,16 @@ Scan = Callable[..., Run]
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Folders of this test."""
-    return Settings(tmp_path / "cache", tmp_path / "state", compiled=True, workers=1)
+    """Folders of this test; sources are read in this process, since a worker takes a second to start."""
+    return Settings(tmp_path / "cache", tmp_path / "state", compiled=True, workers=0)
 
 
 @pytest.fixture
 def scan(settings: Settings) -> Scan:
     """Scans folders and wheels."""
 
-    def run(*paths: Path | str, progress: Progress | None = None, compiled: bool = True) -> Run:
+    def run(*paths: Path | str, progress: Progress | None = None, compiled: bool = True, workers: int = 0) -> Run:
         targets = ScanTargets(tuple(map(str, paths)), (), local=False)
-        return pipeline.scan(targets, replace(settings, compiled=compiled), progress or Silent())
+        return pipeline.scan(targets, replace(settings, compiled=compiled, workers=workers), progress or Silent())
 
     return run

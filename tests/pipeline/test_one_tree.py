@@ -14,9 +14,10 @@ from tests.pipeline.engines import CHAIN, VLLM, WALK, tree, verdict
 from tests.sources.made import library
 
 
-def test_a_tree_is_judged_with_places_and_their_source(scan: Scan, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_tree_is_judged_with_places_and_their_source(scan: Scan, tmp_path: Path, workers: int) -> None:
     """Present: where, reached by whom, and the lines themselves."""
-    run = scan(tree(tmp_path / "t", VLLM))
+    run = scan(tree(tmp_path / "t", VLLM), workers=workers)
     (install,) = run.installs
     found = verdict(install, "accept.linear.greedy")
     (excerpt,) = (each for each in install.excerpts if each.path == "vllm/spec/accept.py")
@@ -101,9 +102,9 @@ def test_the_second_scan_reads_nothing_and_says_the_same(
 ) -> None:
     """Outlines and answers are kept by the bytes that they belong to."""
     folder = tree(tmp_path / "t", VLLM)
-    first = scan(folder)
+    first = scan(folder, workers=1)
     monkeypatch.setattr("recon.index.reading.ProcessPoolExecutor", None)
-    second = scan(folder)
+    second = scan(folder, workers=1)
 
     assert first.installs == second.installs
 
