@@ -1,6 +1,7 @@
 """From sightings to evidence: places with the runners that reach them, the best first."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
@@ -33,6 +34,39 @@ def with_doors(index: Index, *shapes: str) -> list[Evidence]:
         for door in doors_of(index, function)
     ]
     return ranked([*places, *doors])
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Functions of other distributions that could hold an answer, and who calls them."""
+
+    names: str
+    """Dotted names, for a sentence; empty if there are none."""
+    places: tuple[Evidence, ...]
+
+
+def outside(index: Index, *words: frozenset[str]) -> Outside:
+    """Calls of functions that another distribution defines and whose names hold all words of a set.
+
+    A name is no proof, neither that the function does it nor that it does not: they keep an answer from being "absent".
+    """
+    names: dict[str, None] = {}
+    own = {path.partition("/")[0] for path in index.files} | {"torch", "triton"}
+    found: dict[tuple[Ref, str], Evidence] = {}
+    for path, outline in index.files.items():
+        for item in outline.imports if is_python(path) else ():
+            name = item.name.lower()
+            is_outside = not item.module.startswith(".") and item.module.partition(".")[0] not in own
+            if not is_outside or not any(all(word in name for word in group) for group in words):
+                continue
+            for call in outline.calls:
+                if call.callee == item.alias:
+                    caller = index.function(Ref(path, call.scope))
+                    note = f"calls {item.module}.{item.name}, which another distribution defines"
+                    place = evidence(index, caller, call.line, note, Grade.DECLARED)
+                    found.setdefault((caller.ref, item.name), place)
+                    names[f"{item.module}.{item.name}"] = None
+    return Outside(" and ".join(sorted(names)), tuple(ranked(found.values())))
 
 
 def doors_of(index: Index, function: Function) -> list[Function]:

@@ -48,8 +48,8 @@ def _found(findings: Findings, proof: list[Evidence]) -> str:
 def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) -> str:
     near = f"; the nearest is {nearest[0].symbol}: {nearest[0].note}" if nearest else ""
     return (
-        f"No code of this form ({_lower(title)}) among {searched.functions} functions, {searched.kernels} of them "
-        f"kernels, and {searched.libraries} compiled libraries{near}."
+        f"No code of this form ({_lower(title)}) among {searched.functions:,} functions, {searched.kernels:,} of them "
+        f"kernels, and {searched.libraries:,} compiled libraries{near}."
     )
 
 

@@ -18,8 +18,10 @@ Sources
 """
 
 from recon.detectors.api import Case, Detector, Findings, Index, Standing
-from recon.detectors.places import ranked, reach_of, seen
+from recon.detectors.places import outside, ranked, reach_of, seen
 from recon.detectors.shapes.catalog import GREEDY_CHAIN, RESIDUAL, STOCHASTIC_CHAIN
+
+_WORDS = (frozenset({"chain", "sampling"}), frozenset({"rejection", "sampl"}), frozenset({"chain", "reject"}))
 
 
 def detect(index: Index) -> Findings:
@@ -32,8 +34,11 @@ def detect(index: Index) -> Findings:
     lacks = (
         "" if residuals or not tests else "No residual max(p - q, 0) is taken beside the test: no token is recovered."
     )
-    nearest = () if tests else tuple(seen(index, GREEDY_CHAIN.id))
-    return Findings(evidence=(*tests, *ranked(rest)), nearest=nearest, lacks=lacks, reach=reach_of(tests))
+    if tests:
+        return Findings(evidence=(*tests, *ranked(rest)), lacks=lacks, reach=reach_of(tests))
+    elsewhere = outside(index, *_WORDS)
+    near = (*elsewhere.places, *seen(index, GREEDY_CHAIN.id))
+    return Findings(nearest=near, external=elsewhere.names)
 
 
 _RATIO = """

@@ -19,15 +19,18 @@ Sources
 """
 
 from recon.detectors.api import Case, Detector, Findings, Index, Standing
-from recon.detectors.places import reach_of, seen, with_doors
+from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import GREEDY_CHAIN, GREEDY_WALK
+
+_WORDS = (frozenset({"tree", "verify"}), frozenset({"tree", "accept"}), frozenset({"tree", "greedy"}))
 
 
 def detect(index: Index) -> Findings:
-    """Places that walk a tree; chains are what comes nearest."""
+    """Places that walk a tree; operators of other distributions and chains are what comes nearest."""
     walks = with_doors(index, GREEDY_WALK.id)
-    chains = seen(index, GREEDY_CHAIN.id)
-    return Findings(evidence=tuple(walks), nearest=tuple(chains), reach=reach_of(walks))
+    elsewhere = outside(index, *_WORDS)
+    near = (*elsewhere.places, *seen(index, GREEDY_CHAIN.id))
+    return Findings(evidence=tuple(walks), nearest=near, reach=reach_of(walks), external=elsewhere.names)
 
 
 _LINKS = """
@@ -106,7 +109,17 @@ def replay(children, accepted):
     return out
 """
 
+_OUTSIDE = """
+from kernels import verify_tree_greedy
+
+
+def accept(predicts, links, wanted):
+    verify_tree_greedy(predicts, links, wanted)
+    return predicts
+"""
+
 CASES = (
+    Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),
     Case("a dictionary of children", {"a.py": _DICTIONARY}, Standing.PRESENT),
     Case("a table of paths", {"a.py": _PATHS}, Standing.PRESENT),

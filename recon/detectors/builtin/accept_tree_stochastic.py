@@ -20,15 +20,18 @@ Sources
 """
 
 from recon.detectors.api import Case, Detector, Findings, Index, Standing
-from recon.detectors.places import reach_of, seen, with_doors
+from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import STOCHASTIC_CHAIN, STOCHASTIC_WALK
+
+_WORDS = (frozenset({"tree", "sampling"}), frozenset({"tree", "reject"}), frozenset({"tree", "stochastic"}))
 
 
 def detect(index: Index) -> Findings:
-    """Places that draw along a tree; rejection sampling along a chain is what comes nearest."""
+    """Places that draw along a tree; operators of other distributions and rejection sampling are what comes nearest."""
     walks = with_doors(index, STOCHASTIC_WALK.id)
-    chains = seen(index, STOCHASTIC_CHAIN.id)
-    return Findings(evidence=tuple(walks), nearest=tuple(chains), reach=reach_of(walks))
+    elsewhere = outside(index, *_WORDS)
+    near = (*elsewhere.places, *seen(index, STOCHASTIC_CHAIN.id))
+    return Findings(evidence=tuple(walks), nearest=near, reach=reach_of(walks), external=elsewhere.names)
 
 
 _DRAWS = """
@@ -87,8 +90,17 @@ def k(out, draft, p, q, u, rec, n, V):
             bad = not ok
             tl.store(out + b * n + i, t)
 """
+_OUTSIDE = """
+from kernels import tree_sampling_target_only
+
+
+def accept(predicts, links, probs):
+    tree_sampling_target_only(predicts, links, probs)
+    return predicts
+"""
 
 CASES = (
+    Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("a probability mass over siblings in CUDA", {"a.cuh": _DRAWS}, Standing.PRESENT),
     Case("siblings in turn, renormalised", {"a.py": _RENORMALISE}, Standing.PRESENT),
     Case("rejection sampling along a chain", {"a.py": _CHAIN}, Standing.ABSENT),

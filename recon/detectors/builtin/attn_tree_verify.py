@@ -18,10 +18,11 @@ Sources
 """
 
 from recon.detectors.api import Case, Detector, Findings, Index, Reach, Standing
-from recon.detectors.places import ranked, seen
+from recon.detectors.places import outside, ranked, seen
 from recon.detectors.shapes.catalog import ANCESTOR_MASK, DRAFT_LOOP, GREEDY_WALK, MASK_HOOK, STOCHASTIC_WALK
 from recon.detectors.trees import accepts_trees, routes
 
+_WORDS = (frozenset({"build", "tree"}), frozenset({"tree", "mask"}), frozenset({"tree", "attention"}))
 _CHAIN = (
     "the ancestor mask reaches the target's pass, but nothing in this tree accepts along a tree: what was masked as a "
     "tree is judged as a chain"
@@ -33,7 +34,9 @@ def detect(index: Index) -> Findings:
     found = routes(index)
     places = list(dict.fromkeys(place for route in found for place in route.verify))
     if not places:
-        return Findings(nearest=tuple(ranked([*seen(index, ANCESTOR_MASK.id), *seen(index, MASK_HOOK.id)])))
+        elsewhere = outside(index, *_WORDS)
+        near = (*elsewhere.places, *ranked([*seen(index, ANCESTOR_MASK.id), *seen(index, MASK_HOOK.id)]))
+        return Findings(nearest=near, external=elsewhere.names)
     accepted = accepts_trees(index)
     kernels = ", ".join(dict.fromkeys(index.function(route.kernel).symbol for route in found[:3]))
     whole = f"The ancestor mask of the draft tree reaches {kernels}, and a walk accepts along the same tree."

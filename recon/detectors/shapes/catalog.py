@@ -55,6 +55,7 @@ RESIDUAL = Shape(
         F.JIT | F.ARGMAX,
         F.JIT | F.REDUCE | F.WHERE,
         F.RANDOM | F.REDUCE,
+        F.DIVIDE | F.REDUCE,
         F.RANDOM | F.COMPARE_ORDER,
         F.CUDA | F.LOOP | F.REDUCE,
     ),

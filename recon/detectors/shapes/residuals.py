@@ -39,8 +39,8 @@ def _difference(view: View, term: Term) -> bool:
 
 
 def _is_zero(term: Term) -> bool:
-    if term.op == "kw":
-        return term.text == "min" and _is_zero(term.parts[0])
+    if term.op == "kw":  # a floor that is named, or set on the object, keeps zero out of a division
+        return term.text == "min" and (_is_zero(term.parts[0]) or term.parts[0].op == "attr")
     if term.op == "call" and len(term.parts) == 2:  # float(0), DType(0)
         return _is_zero(term.parts[1])
     if callee(term) in ("zeros_like", "zeros"):
