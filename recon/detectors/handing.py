@@ -62,7 +62,7 @@ class _Walk:
 
     def _local(self, ref: Ref, name: str) -> None:
         scope = self.index.files[ref.path].scopes[ref.scope]
-        if any(param.name.lstrip("*") == name for param in scope.params):
+        if self.index.parameter(ref, name) is not None:
             self._parameter(ref, scope, name)
         for bind in self.index.binds_of(ref):
             if bind.target == name:
@@ -77,7 +77,9 @@ class _Walk:
                 text = argument_of(call, scope, name)
                 if text is None or text == "None":
                     continue
-                self.trail.is_fed = True
+                # A parameter that may be left at None only moves the question on to the caller's callers.
+                own = self.index.parameter(edge.source, text)
+                self.trail.is_fed |= own is None or own.default != "None"
                 self.trail.functions.setdefault(edge.source, call.line)
                 self._text(edge.source, text, call.line)
 

@@ -45,6 +45,8 @@ CREATE TABLE IF NOT EXISTS payloads (
 _BATCH = 400
 _WAIT_S = 10.0
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
+CACHE = "cache of outlines"
+"""What the notes of a cache are about."""
 _OUTLINE = "outline"
 _DECODER = msgspec.msgpack.Decoder(Outline)
 _Answer = TypeVar("_Answer")
@@ -103,7 +105,7 @@ class OutlineCache:
         for digest, payload in self.get_blob_records(_OUTLINE, version_of(EXTRACTORS), digests).items():
             try:
                 found[digest] = _DECODER.decode(payload)
-            except msgspec.DecodeError:  # a damaged row is a miss
+            except (msgspec.DecodeError, TypeError, UnicodeDecodeError):  # a damaged row is a miss
                 continue
         return found
 
@@ -203,7 +205,7 @@ class OutlineCache:
         return True
 
     def _note(self, why: str) -> None:
-        self.notes.append(Unknown("cache of outlines", str(self.path), why))
+        self.notes.append(Unknown(CACHE, str(self.path), why))
 
 
 def _batches(items: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:

@@ -10,7 +10,7 @@ from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.pool import outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
-from recon.index.records import Bind, Call, Feature, Outline, Parsed, Scope, ScopeKind
+from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.roots import holders
 from recon.index.sighting import Sighting
 from recon.index.tables import Ref, is_python
@@ -175,6 +175,11 @@ class Index:
                 for name, text in zip(call.keywords, call.args[call.positional :], strict=False):
                     found.setdefault(name, []).append((ref, call, text))
         return found
+
+    def parameter(self, ref: Ref, name: str) -> Param | None:
+        """The parameter of a function that has a name."""
+        params = self.files[ref.path].scopes[ref.scope].params
+        return next((param for param in params if param.name.lstrip("*") == name), None)
 
     def constructs(self, ref: Ref, call: Call) -> bool:
         """Whether a call makes an instance of a class of the tree, or a changed copy of one."""

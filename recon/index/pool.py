@@ -216,6 +216,8 @@ def _lost(file: SourceFile, why: str) -> _Answer:
 def _read_chunks(pipe: Connection, blobs: Blobs, inherited: Sequence[Connection]) -> None:
     """Read chunks until there are no more: the whole life of a reader."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and ends us
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a fork inherits handlers that save what it does not have
+        signal.signal(number, signal.SIG_DFL)
     with suppress(OSError):
         os.setpgid(0, 0)  # so that what we start can be ended with us
     for other in inherited:

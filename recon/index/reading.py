@@ -6,6 +6,10 @@ The code of a function never leaves its worker; what a shape reports does, and i
 import gc
 import io
 import multiprocessing
+import os
+import signal
+import threading
+import time
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -98,6 +102,7 @@ Ask = Callable[[Subject], Sequence[Sighting]]
 """All shapes at once. A module-level function, so that it can be sent to worker processes."""
 
 _DECODER = msgspec.msgpack.Decoder(Answer)
+_FOLLOW_S = 2.0
 
 
 def answers(
@@ -126,18 +131,28 @@ def answers(
     progress.start("reading functions", len(jobs))
     fresh: list[Job] = []
     for job in jobs:
-        kept = known.get(job.key)
+        kept = _kept(known.get(job.key))
         if kept is None:
             fresh.append(job)
             continue
         progress.advance()
-        yield job, _DECODER.decode(kept)
+        yield job, kept
     for job, answer, keep in _read_all(fresh, ask, blobs, workers):
         progress.advance()
         if keep:
             cache.put_blob_records("sightings", version, [(job.key, msgspec.msgpack.encode(answer))])
         yield job, answer
     progress.finish()
+
+
+def _kept(row: bytes | None) -> Answer | None:
+    """An answer of an earlier run; a damaged row is a miss."""
+    if not isinstance(row, bytes):  # any value may stand in a damaged table
+        return None
+    try:
+        return _DECODER.decode(row)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[Job, Answer, bool]]:
@@ -166,7 +181,7 @@ def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator
 
 def _in_pool(jobs: dict[int, Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[int, Answer]]:
     context = multiprocessing.get_context("fork" if can_fork() else "spawn")
-    executor = ProcessPoolExecutor(max(1, workers), mp_context=context, initializer=_settle)
+    executor = ProcessPoolExecutor(max(1, workers), mp_context=context, initializer=_settle, initargs=(os.getpid(),))
     try:
         futures: dict[Future[bytes], int] = {
             executor.submit(_answer, job, ask, blobs): number for number, job in jobs.items()
@@ -180,10 +195,22 @@ def _in_pool(jobs: dict[int, Job], ask: Ask, blobs: Blobs, workers: int) -> Iter
             process.terminate()
 
 
-def _settle() -> None:
-    """In a new worker: collecting among the millions of nodes of a parse costs a fifth of it and finds nothing."""
+def _settle(parent: int) -> None:
+    """In a new worker: it ends when it is told to, or when nobody is left to tell it; Ctrl-C is its parent's affair."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a fork inherits handlers that save what it does not have
+        signal.signal(number, signal.SIG_DFL)
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    # Collecting among the millions of nodes of a parse costs a fifth of it and finds nothing.
     gc.freeze()
     gc.disable()
+
+
+def _follow(parent: int) -> None:
+    """End this process when its parent is gone: workers hold each other's pipes, so none would ever see an end."""
+    while os.getppid() == parent:
+        time.sleep(_FOLLOW_S)
+    os._exit(1)
 
 
 def _answer(job: Job, ask: Ask, blobs: Blobs) -> bytes:

@@ -27,9 +27,11 @@ def detect(index: Index) -> Findings:
     """Kernels with such a door, and the functions that launch them."""
     hooks = seen(index, MASK_HOOK.id)
     launchers: dict[tuple[str, str], Evidence] = {}
-    fed = False
+    fed = reached = False
     for function, sighting in index.seen(MASK_HOOK.id):
-        fed = fed or trail_of(index, function.ref, sighting.detail).is_fed
+        trail = trail_of(index, function.ref, sighting.detail)
+        fed |= trail.is_fed
+        reached |= any(index.holders(ref) for ref in (function.ref, *trail.functions))
         for edge in index.callers(function.ref):
             caller = index.function(edge.source)
             note = f"launches {function.symbol}"
@@ -37,7 +39,7 @@ def detect(index: Index) -> Findings:
             launchers.setdefault((place.path, place.symbol), place)
     if not hooks:
         return Findings()
-    reach = Reach.WIRED if fed and any(each.scope for each in hooks) else Reach.DEFINED
+    reach = Reach.WIRED if fed and reached else Reach.DEFINED
     names = ", ".join(dict.fromkeys(each.symbol for each in hooks[:3]))
     how = "callers hand one over" if fed else "every caller in this tree leaves it at None"
     return Findings(
