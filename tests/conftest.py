@@ -13,6 +13,7 @@ import importlib.util
 import ipaddress
 import os
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Callable, Generator
@@ -99,6 +100,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "RECON_CONFIG"):
         os.environ.pop(name, None)
     NETWORK.install()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as below `make check &`; tests interrupt what they start
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.pluginmanager.hasplugin("hypothesispytest"):
         hypothesis = importlib.import_module("hypothesis")
         # How long an example takes says more about a shared machine than about the code.

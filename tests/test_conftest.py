@@ -1,6 +1,7 @@
 """The ground that other tests stand on: a guard that does not guard would make them all lie."""
 
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -35,6 +36,23 @@ def outcomes(house: pytest.Pytester, test: str, *words: str) -> dict[str, int]:
     """Run one test file in a process of its own and count how it ended."""
     house.makepyfile(test)
     return house.runpytest_subprocess(*words).parseoutcomes()
+
+
+def test_a_test_can_interrupt_what_it_starts_where_a_shell_ignores_interrupts(house: pytest.Pytester) -> None:
+    """As a shell does for what it runs in the background."""
+    house.makepyfile("""
+        import signal
+
+        def test_interrupt():
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    """)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ended = house.runpytest_subprocess().parseoutcomes()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert {"passed": 1} == ended
 
 
 @pytest.mark.parametrize("address", [("192.0.2.1", 80), ("2001:db8::1", 80)])
