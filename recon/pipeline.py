@@ -17,7 +17,7 @@ from recon import __version__
 from recon.detectors.registry import capabilities as known_capabilities
 from recon.detectors.registry import choices, detectors, shapes_version
 from recon.detectors.survey import survey
-from recon.errors import Interrupted, NoEngine, ReconError
+from recon.errors import Interrupted, NoEngine, ReconError, Unreadable
 from recon.estimates.decision import decide
 from recon.facts.folder import find_in_folder
 from recon.facts.gather import gather
@@ -26,11 +26,11 @@ from recon.facts.installs import discover
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
 from recon.hosts.local import LocalShell
+from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
 from recon.index.index import PARTLY, Index, index_of, open_cache
 from recon.ports import Progress, Shell, SourceTree
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
-from recon.records.evidence import Evidence
 from recon.records.host import Host, PythonEnv
 from recon.records.install import Edits, Excerpt, Found, Install
 from recon.records.run import SCHEMA_VERSION, Run
@@ -42,7 +42,7 @@ from recon.sources.capture import capture
 from recon.sources.edits import compare_with_record
 from recon.sources.local import LocalTree
 from recon.sources.release import open_release, open_wheel
-from recon.sources.store import BlobStore
+from recon.sources.store import OUTLINES, BlobStore
 from recon.verdicts.judge import judge
 
 RELEASES = Host("releases", "releases", "", (), ())
@@ -145,16 +145,27 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
     """
     learned = _Learned()
     try:
-        for source in _sources(targets, settings, progress, learned):
-            learned.hosts.append(source.host)
-            _judge_into(learned, source, settings, progress)
+        _scan_into(learned, targets, settings, progress)
     except KeyboardInterrupt:
         raise Interrupted(learned.run(complete=False)) from None
     return learned.run(complete=True)
 
 
+def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, progress: Progress) -> None:
+    try:
+        for source in _sources(targets, settings, progress, learned):
+            learned.hosts.append(source.host)
+            try:
+                _judge_into(learned, source, settings, progress)
+            except ReconError as error:  # this tree is lost, the others are not
+                learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
+    except Exception:
+        progress.advance(0)  # where a library made an error of a stop, this raises it anew
+        raise
+
+
 def _sources(targets: ScanTargets, settings: Settings, progress: Progress, learned: _Learned) -> Iterator[Source]:
-    store = BlobStore(settings.cache_dir / "blobs")
+    store = BlobStore(settings.cache_dir)
     shell = LocalShell()
     steps: list[tuple[str, Callable[[], Iterator[Source]]]] = []
     if targets.paths:
@@ -225,8 +236,8 @@ def host_of(shell: Shell) -> Host:
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
     """Index one tree and judge it."""
     started = time.monotonic()
-    store = BlobStore(settings.cache_dir / "blobs")
-    with open_cache(settings.cache_dir / "index.sqlite") as cache:
+    store = BlobStore(settings.cache_dir)
+    with open_cache(settings.cache_dir / OUTLINES) as cache:
         index = index_of(source.snapshot, store, cache, progress, settings.workers)
         index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
         learned.unknowns += cache.notes
@@ -295,17 +306,18 @@ def install_of(source: Source, verdicts: tuple[Verdict, ...], store: BlobStore, 
 def excerpts_of(verdicts: tuple[Verdict, ...], snapshot: Snapshot, store: BlobStore) -> tuple[Excerpt, ...]:
     """A few lines of source around each place, each place once."""
     digests = {file.path: file.digest for file in snapshot.files}
-    places: dict[tuple[str, int], Evidence] = {}
-    for verdict in verdicts:
-        for each in (*verdict.evidence, *verdict.nearest):
-            places.setdefault((each.path, each.line), each)
+    places = {(each.path, each.line) for verdict in verdicts for each in (*verdict.evidence, *verdict.nearest)}
     found = []
     for path, line in sorted(places):
-        if path in digests:
+        if path not in digests:
+            continue
+        try:
             lines = store.get(digests[path]).splitlines()  # of bytes: text would also be cut at form feeds
-            first = max(1, line - 2)
-            shown = [each.decode("utf-8", "replace") for each in lines[first - 1 : first - 1 + EXCERPT_LINES]]
-            found.append(Excerpt(path, first, "\n".join(text[:EXCERPT_COLUMNS] for text in shown)))
+        except Unreadable:  # the cache lost it since it was read; the place stands, its lines are not shown
+            continue
+        first = max(1, line - 2)
+        shown = [each.decode("utf-8", "replace") for each in lines[first - 1 : first - 1 + EXCERPT_LINES]]
+        found.append(Excerpt(path, first, "\n".join(text[:EXCERPT_COLUMNS] for text in shown)))
     return tuple(found)
 
 

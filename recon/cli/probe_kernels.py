@@ -58,6 +58,7 @@ def probe_kernels(
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
     from recon.cli.progress import progress_of
     from recon.cli.scan import exit_of, keep, keep_partial, leave, settings
+    from recon.cli.stopping import stoppable
     from recon.report.view import Source
 
     session = session_of(context)
@@ -78,7 +79,7 @@ def probe_kernels(
         session.data(_plan(request))
         return
     try:
-        with progress_of(session) as progress:
+        with progress_of(session) as shown, stoppable(shown) as progress:
             run = pipeline.probe(request, settings(), progress)
     except Interrupted as stopped:
         keep_partial(session, stopped)

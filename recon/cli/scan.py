@@ -56,6 +56,7 @@ def scan(
     from recon import pipeline
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
     from recon.cli.progress import progress_of
+    from recon.cli.stopping import stoppable
     from recon.report.view import Source
 
     session = session_of(context)
@@ -64,7 +65,7 @@ def scan(
     named, releases = (*(paths or ()), *(path or ())), tuple(release or ())
     targets = pipeline.ScanTargets(paths=named, releases=releases, local=not (named or releases))
     try:
-        with progress_of(session) as progress:
+        with progress_of(session) as shown, stoppable(shown) as progress:
             run = pipeline.scan(targets, settings(compiled=not no_compiled, workers=workers), progress)
     except Interrupted as stopped:
         keep_partial(session, stopped)
@@ -104,17 +105,24 @@ def keep_partial(session: Session, stopped: Interrupted) -> NoReturn:
     Raises:
         typer.Exit: always.
     """
+    from recon.cli.stopping import unstoppable
     from recon.records.run import Run
 
     if isinstance(stopped.partial, Run):
-        keep(session, stopped.partial)
+        with unstoppable():
+            keep(session, stopped.partial)
     raise typer.Exit(int(Exit.INTERRUPTED))
 
 
 def exit_of(run: "Run") -> Exit:
-    """Whether a run is all that was asked for: something was found, everything was read, every kernel agreed."""
+    """Whether a run is all that was asked for: something was found, everything was read, every kernel agreed.
+
+    A cache that could not be used costs time and no answer.
+    """
+    from recon.pipeline import CACHE
+
     disagrees = any(each.agreement is not None and each.agreement.mismatches for each in run.measurements)
-    unread = bool(run.unknowns) or any(each.unread for each in run.searched)
+    unread = any(each.what != CACHE for each in run.unknowns) or any(each.unread for each in run.searched)
     found = bool(run.installs or run.measurements)
     return Exit.OK if run.complete and found and not unread and not disagrees else Exit.INCOMPLETE
 

@@ -58,7 +58,7 @@ def keep(snapshot: Snapshot, store: BlobStore) -> None:
         Unreadable: the store cannot be written.
     """
     known = store.load_snapshot(snapshot.digest)
-    if known is None or len(known.libraries) <= len(snapshot.libraries):
+    if known != snapshot and (known is None or len(known.libraries) <= len(snapshot.libraries)):
         store.save_snapshot(snapshot.digest, snapshot)
 
 

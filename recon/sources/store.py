@@ -29,6 +29,8 @@ _DAY_S = 86_400.0
 _STALE_S = 3_600.0
 _VERSION = 1
 _TEMPORARY = ".new-"
+OUTLINES = "index.sqlite"
+"""The file beside the blobs in which outlines are kept; here it is only counted and pruned."""
 
 
 def digest_of(data: bytes) -> str:
@@ -49,6 +51,8 @@ class CacheInfo:
     snapshots: int
     size_bytes: int
     """Of all files, as they lie compressed on the disk."""
+    outlines_bytes: int
+    """Of those, the file of outlines."""
     oldest_s: float
     """Seconds since the least recently used file was used; 0 where the cache is empty."""
 
@@ -76,14 +80,14 @@ class BlobStore:
     root: Path
 
     def put(self, data: bytes) -> str:
-        """Keep the bytes and return their digest; nothing is written where they lie already.
+        """Keep the bytes and return their digest; nothing is written where they lie already, whole.
 
         Raises:
             Unreadable: the cache folder cannot be written.
         """
         digest = digest_of(data)
         path = self._blob(digest)
-        if not _touch(path):
+        if self._load(path) != data:  # what lies there may be damaged, and this is when it can be mended
             self._write(path, zlib.compress(data, _LEVEL))
         return digest
 
@@ -159,6 +163,7 @@ class BlobStore:
             blobs=sum(folder == "blobs" for folder, _, _ in files),
             snapshots=sum(folder == "snapshots" for folder, _, _ in files),
             size_bytes=sum(state.st_size for _, _, state in files),
+            outlines_bytes=sum(state.st_size for folder, _, state in files if folder == OUTLINES),
             oldest_s=max((now - state.st_mtime for _, _, state in files), default=0.0),
         )
 
@@ -179,6 +184,9 @@ class BlobStore:
                 continue
             with suppress(OSError):  # another process may have pruned it already
                 path.unlink()
+                if path.name == OUTLINES:
+                    for suffix in ("-wal", "-shm"):
+                        path.with_name(f"{OUTLINES}{suffix}").unlink(missing_ok=True)
                 gone, freed, left = gone + 1, freed + state.st_size, left - state.st_size
         return Pruned(gone, freed)
 
@@ -202,17 +210,24 @@ class BlobStore:
         except OSError as error:
             raise Unreadable(
                 f"the cache folder {self.root} cannot be written: {error.strerror}",
-                "free some space, or choose another folder",
+                "Free some space, or set RECON_CACHE_DIR to a folder that you may write.",
             ) from None
 
     def _files(self, *, leftovers: bool = False) -> Iterator[tuple[str, Path, os.stat_result]]:
-        for folder in ("blobs", "snapshots", "notes"):
-            for path in sorted((self.root / folder).rglob("*")):
+        below = {folder: self._below(folder) for folder in ("blobs", "snapshots", "notes")}
+        own = [self.root / OUTLINES, self.root / f"{OUTLINES}.corrupt"]
+        for folder, paths in {**below, OUTLINES: own}.items():
+            for path in paths:
                 if path.name.startswith(_TEMPORARY) and not leftovers:
                     continue
                 with suppress(OSError):
                     if path.is_file() and not path.is_symlink():
                         yield folder, path, path.stat()
+
+    def _below(self, folder: str) -> list[Path]:
+        """Everything below a folder that may be looked at, links to folders not followed."""
+        walk = os.walk(self.root / folder)
+        return sorted(Path(inside, name) for inside, _, names in walk for name in names)
 
 
 def _unpacked(packed: bytes) -> bytes | None:
@@ -233,7 +248,7 @@ def _touch(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:  # a cache that others own is read all the same
-        return path.is_file()
+        return os.access(path, os.R_OK)
     return True
 
 

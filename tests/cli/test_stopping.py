@@ -1,0 +1,128 @@
+"""Whoever asks a command to stop, and whenever: what was learned is saved, and nothing runs on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recon.cli.stopping import SIGNALS, Stop, Stoppable, stoppable, unstoppable
+from recon.ports import Silent
+from recon.runs.files import listing, load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _handlers() -> Iterator[None]:
+    """A test that fails leaves no handler behind."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+def test_a_signal_ends_the_work_and_handlers_are_put_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), stoppable(Silent()):
+        signal.raise_signal(number)
+
+    assert before is signal.getsignal(number)
+
+
+@pytest.mark.parametrize("word", ["start", "advance", "finish"])
+def test_a_stop_that_a_library_swallowed_ends_the_work_at_the_next_word(word: str) -> None:
+    stop = Stop()
+    progress = Stoppable(Silent(), stop)
+    with pytest.raises(KeyboardInterrupt):
+        stop(signal.SIGINT, None)
+
+    with pytest.raises(KeyboardInterrupt):
+        {"start": lambda: progress.start("x", 1), "advance": progress.advance, "finish": progress.finish}[word]()
+
+
+def test_under_nohup_a_closing_terminal_stops_nothing() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with stoppable(Silent()) as progress:
+        signal.raise_signal(signal.SIGHUP)
+        progress.advance()
+
+    assert signal.SIG_IGN is signal.getsignal(signal.SIGHUP)
+
+
+def test_signals_wait_while_a_run_is_saved() -> None:
+    said: list[str] = []
+
+    def save() -> None:
+        with unstoppable():
+            os.kill(os.getpid(), signal.SIGTERM)
+            said.append("saved")
+        said.append("more")
+
+    with pytest.raises(KeyboardInterrupt), stoppable(Silent()):
+        save()
+
+    assert ["saved"] == said
+
+
+def test_a_child_that_inherits_the_handler_ends_without_a_word() -> None:
+    code = (
+        "import os, signal\nfrom recon.cli.stopping import Stop\nsignal.signal(signal.SIGTERM, Stop())\n"
+        "child = os.fork()\nif not child:\n    signal.raise_signal(signal.SIGTERM)\n"
+        "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (128 + signal.SIGTERM, "") == (ended.returncode, ended.stderr)
+
+
+def many(folder: Path, count: int) -> Path:
+    """A tree that takes a while to read."""
+    package = folder / "vllm"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    body = "".join(f"def f{n}(a, b):\n    for c in a:\n        b[c] = a[c] + {n}\n    return b\n" for n in range(400))
+    for number in range(count):
+        (package / f"m{number}.py").write_text(f"# {number}\n{body}")
+    return folder
+
+
+def alive(group: int) -> list[str]:
+    """Command lines of the processes in a group, zombies left out."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    return [row[2] for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_scan_that_is_stopped_saves_what_it_learned_and_leaves_no_process(
+    tmp_path: Path, state: Path, number: signal.Signals
+) -> None:
+    """Killed outright it cannot save; its workers notice and end."""
+    first, second = many(tmp_path / "one", 1), many(tmp_path / "two", 400)
+    command = [sys.executable, "-m", "recon", "scan", "--workers", "2", "--path", str(first), "--path", str(second)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
+    ) as scan:
+        deadline = time.monotonic() + 30
+        while not list((tmp_path / "recon-cache" / "snapshots").glob("*"))[1:] and time.monotonic() < deadline:
+            time.sleep(0.02)  # the second tree is in the store: its reading begins
+        scan.send_signal(number)
+        code = scan.wait(30)
+    deadline = time.monotonic() + 15
+    while alive(scan.pid) and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+    assert [] == alive(scan.pid)
+    if number is signal.SIGKILL:
+        assert -number == code
+        return
+    (saved,) = listing(state)
+    run = load(saved.path)
+
+    assert (130, False, [str(first)]) == (code, run.complete, [each.location for each in run.installs])
