@@ -37,8 +37,9 @@ def info(
         "folder": found.root,
         "blobs": count(found.blobs),
         "snapshots": count(found.snapshots),
+        "outlines": size(found.outlines_bytes),
         "size": size(found.size_bytes),
-        "least recently used": f"{seconds(found.oldest_s)} ago" if found.blobs else "-",
+        "least recently used": f"{seconds(found.oldest_s)} ago" if found.size_bytes else "-",
     }
     session.data("".join(f"{name}\t{value}\n" for name, value in rows.items()))
 

@@ -1,12 +1,14 @@
 """Several targets, this machine, and a scan that is stopped."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recon import pipeline
-from recon.errors import Interrupted, NoEngine, NotFound
+from recon.errors import Interrupted, NoEngine, NotFound, Unreadable
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Silent
 from recon.records.host import PythonEnv
@@ -15,6 +17,7 @@ from recon.records.run import Run
 from recon.records.unknown import Unknown
 from recon.records.verdict import Standing
 from recon.runs.files import load, save
+from recon.sources.store import BlobStore
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import VLLM, WALK, tree, verdict
 from tests.sources.made import wheel
@@ -168,3 +171,98 @@ def test_ctrl_c_keeps_what_was_judged(scan: Scan, tmp_path: Path, task: str, num
     assert isinstance(partial, Run)
     assert (False, kept, kept) == (partial.complete, len(partial.installs), len(partial.searched))
     assert partial == load(save(partial, tmp_path / "state"))
+
+
+class Swallowed(Silent):
+    """A stop that a library made an error of: it is known of, and the next word about progress says so."""
+
+    stopped = False
+
+    def advance(self, amount: int = 1, note: str = "") -> None:
+        if self.stopped:
+            raise KeyboardInterrupt
+
+
+def test_a_stop_that_became_an_error_is_still_a_stop(
+    scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tree(tmp_path / "one", VLLM), tree(tmp_path / "two", {**VLLM, "vllm/walk.py": WALK})
+    progress, judge_into = Swallowed(), pipeline._judge_into
+
+    def lose(learned: pipeline._Learned, *rest: object) -> None:
+        if learned.installs:
+            progress.stopped = True
+            raise ValueError("a library was interrupted")
+        judge_into(learned, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pipeline, "_judge_into", lose)
+    with pytest.raises(Interrupted) as stopped:
+        scan(one, two, progress=progress)
+    partial = stopped.value.partial
+
+    assert isinstance(partial, Run)
+    assert (False, 1) == (partial.complete, len(partial.installs))
+
+
+def test_a_fault_is_no_stop(scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(pipeline, "_judge_into", fail)
+    with pytest.raises(ValueError, match="a fault"):
+        scan(tree(tmp_path / "one", VLLM))
+
+
+def test_a_tree_that_cannot_be_judged_leaves_the_others(
+    scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tree(tmp_path / "one", VLLM), tree(tmp_path / "two", {**VLLM, "vllm/walk.py": WALK})
+    judge_into = pipeline._judge_into
+
+    def fail(learned: pipeline._Learned, source: pipeline.Source, *rest: object) -> None:
+        if source.found.root == str(one):
+            raise Unreadable("the disk failed")
+        judge_into(learned, source, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pipeline, "_judge_into", fail)
+    run = scan(one, two)
+
+    assert [str(two)] == [each.location for each in run.installs]
+    assert [Unknown("unreadable", str(one), "the disk failed")] == list(run.unknowns)
+
+
+# The cache
+
+
+def damaged_rows(cache: Path, value: object) -> None:
+    with closing(sqlite3.connect(cache / "index.sqlite")) as connection, connection:
+        connection.execute("UPDATE payloads SET payload = ?", (value,))
+
+
+@pytest.mark.parametrize("value", [b"\xff\x00", b"", b"\xc0", "text", 7, 1.5])
+def test_damaged_rows_of_the_cache_are_read_anew(scan: Scan, tmp_path: Path, value: object) -> None:
+    folder = tree(tmp_path / "one", VLLM)
+    first = scan(folder)
+    damaged_rows(tmp_path / "cache", value)
+
+    assert first.installs == scan(folder).installs
+
+
+def test_damaged_blobs_of_the_cache_are_mended(scan: Scan, tmp_path: Path) -> None:
+    folder = tree(tmp_path / "one", VLLM)
+    first = scan(folder)
+    for blob in (tmp_path / "cache" / "blobs").rglob("*"):
+        if blob.is_file():
+            blob.write_bytes(b"damaged")
+
+    assert first.installs == scan(folder).installs
+
+
+def test_lines_that_the_cache_lost_cost_no_verdict(scan: Scan, tmp_path: Path) -> None:
+    """The place stands; only its excerpt is gone."""
+    (install,) = scan(tree(tmp_path / "one", VLLM)).installs
+    snapshot = BlobStore(tmp_path / "cache").load_snapshot(install.source_digest)
+    assert snapshot is not None
+
+    assert install.excerpts == pipeline.excerpts_of(install.verdicts, snapshot, BlobStore(tmp_path / "cache"))
+    assert () == pipeline.excerpts_of(install.verdicts, snapshot, BlobStore(tmp_path / "emptied"))

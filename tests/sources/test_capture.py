@@ -216,3 +216,15 @@ def test_a_folder_captured_twice_is_equal(tmp_path: Path) -> None:
     assert first == second
     assert ("build", "verify") == first.libraries[0].symbols
     assert () == first.unread
+
+
+def test_a_tree_that_is_known_writes_nothing(tmp_path: Path) -> None:
+    """So a cache that may only be read serves what lies in it."""
+    tree, store = FakeTree({"vllm/a.py": b"x"}), BlobStore(tmp_path)
+    first = capture(tree, store, Silent())
+    (saved,) = (tmp_path / "snapshots").iterdir()
+    saved.chmod(0o400)
+    before = saved.stat().st_ino
+
+    assert first == capture(tree, store, Silent())
+    assert before == saved.stat().st_ino

@@ -193,3 +193,25 @@ def test_pruning_takes_what_killed_processes_left(tmp_path: Path) -> None:
 
     assert (True, False) == (fresh.exists(), stale.exists())
     assert store.has(digest)
+
+
+def test_putting_mends_what_was_damaged(tmp_path: Path) -> None:
+    store = BlobStore(tmp_path)
+    digest = store.put(b"x" * 1000)
+    (tmp_path / "blobs" / digest[:2] / digest[2:]).write_bytes(b"")
+    store.put(b"x" * 1000)
+
+    assert b"x" * 1000 == store.get(digest)
+
+
+def test_the_outlines_beside_are_counted_and_go_with_their_log(tmp_path: Path) -> None:
+    store = BlobStore(tmp_path)
+    names = [store_module.OUTLINES + suffix for suffix in ("", "-wal", "-shm")]
+    for name in names:
+        (tmp_path / name).write_bytes(b"1234")
+        os.utime(tmp_path / name, (0, 0))
+    info = store.info()
+    store.prune(older_than_s=86_400)
+
+    assert (4, 4) == (info.outlines_bytes, info.size_bytes)
+    assert [] == files_below(tmp_path)
