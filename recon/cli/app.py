@@ -12,7 +12,7 @@ import typer
 from recon import __version__
 from recon.cli import cache, explain, probe_kernels, report, runs, scan, schema, show
 from recon.cli.outcome import ended
-from recon.cli.session import Color, ProgressMode, Session, write
+from recon.cli.session import Color, ProgressMode, Session, open_streams, write
 
 app = typer.Typer(
     name="recon",
@@ -75,6 +75,7 @@ app.command("schema")(schema.schema)
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    open_streams()
     words = sys.argv[1:]
     if "--version" in words and not set(words) - {"--version", "--json"}:
         write(sys.stdout, _version(as_json="--json" in words))

@@ -24,7 +24,7 @@ def ended(command: Callable[[], object], words: Sequence[str]) -> int:
     try:
         command()
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        return _code_of(end, as_json=as_json)
     except ReconError as error:
         _say(error.kind, error.message, error.hint, as_json=as_json)
         return int(error.exit)
@@ -43,23 +43,38 @@ def ended(command: Callable[[], object], words: Sequence[str]) -> int:
     return int(Exit.OK)
 
 
+def _code_of(end: SystemExit, *, as_json: bool) -> int:
+    """The code that typer left with; what made it leave stands in the context of its exit."""
+    cause = end.__context__
+    if isinstance(cause, BrokenPipeError):  # typer says 1, which is the code of a policy
+        return int(Exit.OK)
+    describe = getattr(cause, "format_message", None)  # an error of usage, said on standard error already
+    if as_json and callable(describe):
+        write(sys.stdout, _as_json("usage", str(describe()), ""))
+    return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _as_json(kind: str, message: str, hint: str) -> str:
+    return json.dumps({"error": {"kind": kind, "message": message, "hint": hint}}) + "\n"
+
+
 def _say(kind: str, message: str, hint: str, *, as_json: bool) -> None:
     from recon.report.text import visible
 
     if as_json:
-        write(sys.stdout, json.dumps({"error": {"kind": kind, "message": message, "hint": hint}}) + "\n")
+        write(sys.stdout, _as_json(kind, message, hint))
     write(sys.stderr, f"error: {visible(message)}\n" + (f"hint: {visible(hint)}\n" if hint else ""))
 
 
 def _kept(trace: str, words: Sequence[str]) -> Path | None:
     """Write a traceback below the state folder, for its owner alone; None where that cannot be done."""
-    folder = state_dir() / "crashes"
     try:
+        folder = state_dir() / "crashes"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stamp}-", suffix=".txt")
         with os.fdopen(handle, "w", errors="backslashreplace") as file:
             file.write(f"recon {' '.join(words[:1])}\n\n{trace}")
-    except OSError:
+    except (OSError, ReconError):
         return None
     return Path(name)

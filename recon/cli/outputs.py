@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recon.cli.session import Session
+from recon.cli.session import Session, path_of
 from recon.errors import NotFound, Unreadable, Usage
 from recon.records.run import Run
 from recon.report.format import Format, format_named
@@ -68,7 +68,7 @@ def _output(word: str) -> Output:
     name, equals, path = word.partition("=")
     if not equals or not path:
         raise Usage(f"-o {word} is not FORMAT=PATH", "For example: -o html=report.html")
-    made = Output(format_named(name), Path(path).expanduser())
+    made = Output(format_named(name), path_of(path))
     if made.path.is_dir():
         raise NotFound(f"{made.path} is a folder", f"Name a file in it: -o {name}={made.path}/report.{name}")
     if not made.path.parent.is_dir():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli.session import Session, session_of
+from recon.cli.session import Session, session_of, state_dir
 from recon.errors import NotFound, Unreadable
 
 if TYPE_CHECKING:
@@ -64,11 +64,12 @@ def report(
 
 def _sources(session: Session, scan: str, probe: str) -> "list[Source]":
     from recon.cli.saved import named_or_newest, probe_beside
+    from recon.runs.files import newest
 
     try:
         first = named_or_newest(scan, "scan")
     except NotFound:
-        if scan:
+        if scan or not (probe or newest(state_dir(), "probe")):
             raise
         return [named_or_newest(probe, "probe")]
     if probe:
@@ -93,6 +94,6 @@ def _page(source: "Source") -> Path:
         FOLDER.mkdir(exist_ok=True)
     except OSError as error:
         raise Unreadable(
-            f"cannot write in {FOLDER.absolute()}: {error.strerror}", "Name a file: -o html=PATH"
+            f"cannot make a folder {FOLDER} here: {error.strerror}", "Name a file: -o html=PATH"
         ) from error
     return FOLDER / f"{Path(source.name).stem}.html"

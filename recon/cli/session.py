@@ -11,6 +11,8 @@ from typing import TextIO
 
 import typer
 
+from recon.errors import NotFound, Unreadable
+
 WIDEST = 160
 """Columns beyond which a screen is not made wider: lines that long are not read."""
 
@@ -79,7 +81,11 @@ class Session:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write and flush; after a broken pipe the stream leads nowhere, and nothing complains at the end."""
+    """Write and flush; after a failure the stream leads nowhere, and nothing complains at the end.
+
+    Raises:
+        Unreadable: standard output cannot be written, though somebody reads it: a full disk.
+    """
     try:
         stream.write(text)
         stream.flush()
@@ -88,7 +94,40 @@ def write(stream: TextIO, text: str) -> None:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        _lead_nowhere(stream)
+    except OSError as error:
+        _lead_nowhere(stream)
+        if stream is sys.stdout:  # what was asked for is lost; a note is only a note
+            raise Unreadable(f"cannot write to standard output: {error.strerror or error}") from error
+
+
+def open_streams() -> None:
+    """Lead the standard streams that are closed nowhere, so that no file opened later takes their numbers."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode))
+
+
+def path_of(words: str) -> Path:
+    """A path that the user names, `~` being a home folder.
+
+    Raises:
+        NotFound: there is no such home folder.
+    """
+    try:
+        return Path(words).expanduser()
+    except RuntimeError as error:
+        raise NotFound(f"{words} is no path: {error}") from error
+
+
+def _lead_nowhere(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def session_of(context: typer.Context) -> Session:
@@ -110,7 +149,7 @@ def state_dir() -> Path:
 def _folder(variable: str, function: str) -> Path:
     named = os.environ.get(variable)
     if named:
-        return Path(named).expanduser().absolute()
+        return path_of(named).absolute()
     import platformdirs
 
     return Path(getattr(platformdirs, function)("recon"))

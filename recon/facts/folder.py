@@ -50,9 +50,13 @@ def find_in_folder(path: str | Path) -> tuple[Found, ...]:
         Unreadable: the folder cannot be listed.
     """
     folder = _folder(path)
-    for look in (_in_environment, _in_site, _in_package, _in_checkouts, _other):
-        if found := tuple(look(folder)):
-            return found
+    try:
+        for look in (_in_environment, _in_site, _in_package, _in_checkouts, _other):
+            if found := tuple(look(folder)):
+                return found
+    except OSError as error:  # a folder that may be listed and not entered, a disk that fails
+        where = error.filename or folder
+        raise Unreadable(f"{where} cannot be read: {error.strerror}", "Ask for the right to read it.") from error
     raise NoEngine(f"{folder} holds no engine", SOUGHT)
 
 
@@ -71,6 +75,8 @@ def _folder(path: str | Path) -> Path:
             raise NotFound(f"{folder} does not exist", "Give a folder on this machine.")
     except (ValueError, RuntimeError) as error:  # a NUL in the name; a home folder of nobody
         raise NotFound(f"{str(path)!r} is no path: {error}", "Give a folder on this machine.") from error
+    except FileNotFoundError as error:
+        raise NotFound("the current folder is gone", "Go to another folder.") from error
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror}", "Ask for the right to read it.") from error
     if not is_folder:

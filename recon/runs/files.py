@@ -193,9 +193,12 @@ def resolve(name: str, state_dir: Path) -> Path:
     Raises:
         NotFound: nothing is called so, or several are.
     """
-    path = Path(name).expanduser()
-    if path.is_file():
-        return path
+    path = Path(os.path.expanduser(name))  # noqa: PTH111  # leaves the home of nobody as it is written
+    try:
+        if path.is_file():
+            return path
+    except OSError as error:
+        raise Unreadable(f"cannot read {path}: {error.strerror or error}") from error
     names = [saved.path.name for saved in listing(state_dir)]
     matches = [each for each in names if name in each] if name else []
     if len(matches) == 1 or name in matches:

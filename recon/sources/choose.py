@@ -168,7 +168,7 @@ def _platforms() -> Iterator[str]:
 
 
 def _projects_like(project: str) -> str:
-    near = difflib.get_close_matches(project, ENGINES, n=3, cutoff=0.5)
+    near = [each for each in difflib.get_close_matches(project, ENGINES, n=3, cutoff=0.5) if each != project]
     return f"did you mean {' or '.join(near)}?" if near else f"recon knows {', '.join(ENGINES)} by name"
 
 

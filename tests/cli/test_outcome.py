@@ -2,10 +2,12 @@
 
 import json
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from recon import errors
 from recon.cli.outcome import ended
@@ -106,3 +108,38 @@ def test_other_ends_have_their_codes(error: BaseException, code: int) -> None:
 
 def test_no_end_is_success() -> None:
     assert 0 == ended(lambda: None, [])
+
+
+def leaving(code: int, cause: Exception) -> Callable[[], object]:
+    """Leaves as typer does: with a code, while what happened is being handled."""
+
+    def command() -> None:
+        try:
+            raise cause
+        except type(cause):
+            sys.exit(code)
+
+    return command
+
+
+def test_a_reader_of_the_help_who_went_away_is_no_error() -> None:
+    """Typer says 1 there, which is the code of a policy."""
+    assert Exit.OK == ended(leaving(1, BrokenPipeError()), [])
+
+
+def test_json_gets_errors_of_usage_too(capsys: pytest.CaptureFixture[str]) -> None:
+    code = ended(leaving(2, typer.BadParameter("no such thing")), ["scan", "--json"])
+
+    assert Exit.USAGE == code
+    assert {"kind": "usage", "message": "Invalid value: no such thing", "hint": ""} == json.loads(
+        capsys.readouterr().out
+    )["error"]
+
+
+def test_a_fault_where_the_state_folder_is_nowhere_is_still_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECON_STATE_DIR", "~nobody-is-called-so/x")
+    ended(raising(ZeroDivisionError("x")), [])
+
+    assert "error: ZeroDivisionError: x\nhint: This is a fault of recon.\n" == capsys.readouterr().err

@@ -109,3 +109,16 @@ def test_a_folder_that_cannot_be_written_is_said(
 
     assert 3 == ended.code
     assert "hint: Name a file: -o html=PATH" in ended.err
+
+
+def test_without_runs_a_scan_comes_first(recon_command: Recon) -> None:
+    ended = recon_command("report")
+
+    assert (2, "error: no scan is saved\nhint: Run `recon scan` first.\n") == (ended.code, ended.err)
+
+
+@pytest.mark.parametrize("words", [("report", "--scan"), ("report", "-o"), ("runs", "show"), ("report", "--probe")])
+def test_the_home_of_nobody_is_said(recon_command: Recon, saved: tuple[Path, Path], words: tuple[str, ...]) -> None:
+    path = "~nobody-is-called-so/x"
+
+    assert 2 == recon_command(*words, f"html={path}" if words[-1] == "-o" else path).code

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from recon.errors import Interrupted, NoEngine, NotFound
-from recon.pipeline import ScanTargets, Settings
+from recon.pipeline import CACHE, ScanTargets, Settings
 from recon.records.run import Run
+from recon.records.unknown import Unknown
 from recon.runs.files import listing, load
 from tests.cli.conftest import Recon, Stages
 from tests.report.hand import hostile, measurement, scan
@@ -161,3 +162,10 @@ def test_hostile_text_does_not_reach_the_terminal(recon_command: Recon, stages: 
 
     assert "\x1b" not in ended.out + ended.err
     assert "\u202e" not in ended.out + ended.err
+
+
+def test_a_cache_that_could_not_be_used_makes_no_run_incomplete(recon_command: Recon, stages: Stages) -> None:
+    """It cost time and no answer."""
+    stages.answer = replace(whole(), unknowns=(Unknown(CACHE, "index.sqlite", "not a database"),))
+
+    assert 0 == recon_command("scan").code

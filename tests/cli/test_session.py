@@ -1,6 +1,7 @@
 """What one invocation makes of its surroundings."""
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from recon.cli import session
 from recon.cli.session import Color, Session
+from recon.errors import NotFound, Unreadable
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,28 @@ def test_folders_are_the_users_unless_said_otherwise(monkeypatch: pytest.MonkeyP
     assert tmp_path / "elsewhere" == session.cache_dir()
     assert session.state_dir().is_relative_to(tmp_path)
     assert "recon" == session.state_dir().name
+
+
+def test_a_full_disk_is_said_and_a_note_that_is_lost_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stderr", full)
+        session.write(full, "a note")
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(Unreadable, match="No space left"):
+            session.write(full, "an answer")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error(closed: str) -> None:
+    """What opens later does not take their numbers."""
+    words = f'"{sys.executable}" -m recon explain {closed}'
+
+    assert 0 == subprocess.run(["sh", "-c", words], capture_output=True, check=False).returncode
+
+
+def test_the_home_of_nobody_is_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECON_STATE_DIR", "~nobody-is-called-so/x")
+
+    with pytest.raises(NotFound, match="nobody-is-called-so"):
+        session.state_dir()

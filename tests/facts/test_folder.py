@@ -1,11 +1,13 @@
 """A folder that a user points at: its content decides what it is."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
 from recon.errors import NoEngine, NotFound, Unreadable
+from recon.facts import folder as folder_module
 from recon.facts.folder import find_in_folder
 from recon.records.install import Engine
 from tests.facts.trees import editable, make_dist, make_package, make_venv
@@ -283,3 +285,24 @@ def test_the_version_of_a_branch_with_a_tag(tmp_path: Path) -> None:
     (refs / "tags" / "v1.0").write_text("aa" * 20 + "\n")
 
     assert ["1.0"] == [one.version for one in find_in_folder(tmp_path)]
+
+
+def test_a_folder_that_may_be_listed_and_not_entered_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_package(tmp_path, "vllm")
+
+    def refuse(folder: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder / "pyproject.toml"))
+
+    monkeypatch.setattr(folder_module, "is_project", refuse)
+    with pytest.raises(Unreadable, match=r"pyproject.toml cannot be read: Permission denied"):
+        find_in_folder(tmp_path)
+
+
+def test_a_current_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    with pytest.raises(NotFound, match="is gone"):
+        find_in_folder("x")
