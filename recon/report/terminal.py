@@ -1,7 +1,8 @@
 """The screen: the decision first, then the matrix, then places, then times, then what was not read."""
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import TypeVar
 
 from rich.cells import cell_len
@@ -15,10 +16,10 @@ from recon.report.findings import Finding, Place
 from recon.report.format import Format
 from recon.report.numbers import counted
 from recon.report.text import clipped, shortened, visible
-from recon.report.timings import TimingGroup
+from recon.report.timings import Built, Timing, TimingGroup
 from recon.report.view import Column, View
 
-T = TypeVar("T")
+Row = TypeVar("Row", Timing, Built)
 
 WIDTH = 100
 """Columns of a screen that is not known."""
@@ -29,8 +30,8 @@ _TITLE = 36
 _PLACE = 24
 """Columns below which a place gets a line of its own."""
 _GAP = 2
-_WORD = 18
-"""Columns that a cell of a table may claim before it is folded."""
+_LEAST = 6
+"""Columns below which a column of a table is not made narrower."""
 _STYLES = {"yes": "green", "partly": "yellow", "no": "red", "unknown": "magenta", "none": "dim"}
 
 
@@ -210,47 +211,87 @@ def _totals(view: View) -> RenderableType:
 
 def _timings(group: TimingGroup, width: int) -> RenderableType:
     parts: list[RenderableType] = [text(group.heading, "bold"), text(group.note, "dim")]
-    if group.timings:
-        parts.append(
-            _columns(
-                group.timings,
-                width,
-                ("Kernel", lambda each: each.kernel),
-                ("Case", lambda each: each.case),
-                ("Check", lambda each: each.check),
-                ("Median", lambda each: each.median),
-                ("95 % interval", lambda each: each.interval),
-                ("x floor", lambda each: each.over_floor),
-                ("x baseline", lambda each: each.over_baseline),
-            )
-        )
-    if group.built:
-        parts.append(
-            _columns(
-                group.built,
-                width,
-                ("Kernel", lambda each: each.kernel),
-                ("Case", lambda each: each.case),
-                ("Target", lambda each: each.arch),
-                ("Registers", lambda each: each.registers),
-                ("Shared memory", lambda each: each.shared),
-                ("Spills", lambda each: each.spills),
-                ("Fits", lambda each: "yes" if each.fits else "no"),
-            )
-        )
+    disagree = any(each.disagrees for each in group.timings)
+    parts += _by_case(
+        group.timings,
+        width,
+        ("Kernel", lambda each: each.kernel),
+        ("Check", lambda each: each.check) if disagree else ("Agrees in", lambda each: each.agreed),
+        ("Median", lambda each: each.median),
+        ("95 % interval", lambda each: each.interval),
+        ("x floor", lambda each: each.over_floor),
+        ("x baseline", lambda each: each.over_baseline),
+        spare=("95 % interval", "Agrees in"),
+    )
+    parts += _by_case(
+        group.built,
+        width,
+        ("Kernel", lambda each: each.kernel),
+        ("Target", lambda each: each.arch),
+        ("Registers", lambda each: each.registers),
+        ("Shared memory", lambda each: each.shared),
+        ("Spills", lambda each: each.spills),
+        ("Fits", lambda each: "yes" if each.fits else "no"),
+        spare=("Shared memory",),
+    )
     return Group(*parts)
 
 
-def _columns(items: Iterable[T], width: int, *columns: tuple[str, Callable[[T], str]]) -> Table:
-    rows = list(items)
-    shown = [(header, value) for header, value in columns if any(value(row) for row in rows)]
-    made = table(*(header for header, _ in shown))
-    for column, (_, value) in zip(made.columns, shown, strict=True):
-        longest = max((cell_len(visible(value(row))) for row in rows), default=0)
-        column.min_width = min(longest, _WORD, width // len(shown) - _GAP)
-    for row in rows:
-        made.add_row(*(text(value(row)) for _, value in shown))
-    return made
+def _by_case(
+    rows: Sequence[Row], width: int, *columns: tuple[str, Callable[[Row], str]], spare: tuple[str, ...]
+) -> Iterable[RenderableType]:
+    """Rows that follow each other with one case, below a line that says it; all in the same columns.
+
+    The first column names kernels and is not folded as long as it leaves room for another. Columns of `spare` are left
+    out, in this order, where the width does not hold all: the page and the JSON have them.
+    """
+    if not rows:
+        return
+    widths = _fitted(
+        {
+            header: max(longest, cell_len(header))
+            for header, value in columns
+            if (longest := max(cell_len(visible(value(row))) for row in rows))
+        },
+        width,
+        spare,
+    )
+    shown = [(header, value) for header, value in columns if header in widths]
+
+    def made() -> Table:
+        grid = table(*widths)
+        for column, fixed in zip(grid.columns, widths.values(), strict=True):
+            column.width = fixed
+        return grid
+
+    yield made()
+    for number, (case, same) in enumerate(groupby(rows, key=lambda row: row.case)):
+        if case or number:
+            yield text(f"{case or 'any case'}:", "dim")
+        grid = made()
+        grid.show_header = False
+        for row in same:
+            grid.add_row(*(text(value(row)) for _, value in shown))
+        yield grid
+
+
+def _fitted(widths: dict[str, int], width: int, spare: Iterable[str]) -> dict[str, int]:
+    """Columns that fit: first without the spare ones, then the widest beside the first folded, the first at last."""
+
+    def too_wide() -> int:
+        return sum(widths.values()) + _GAP * (len(widths) - 1) - width
+
+    for header in spare:
+        if too_wide() > 0:
+            widths.pop(header, None)
+    first, *others = widths
+    while others and (over := too_wide()) > 0:
+        widest = max(others, key=widths.__getitem__)
+        if widths[widest] <= _LEAST:
+            widths[first] = max(widths[first] - over, _LEAST)
+            break
+        widths[widest] -= 1
+    return widths
 
 
 def _unknowns(view: View) -> RenderableType:

@@ -25,6 +25,8 @@ class Timing:
     role: str
     check: str
     """What the comparison with the reference said."""
+    agreed: str
+    """In how many cases it agreed; a dash where there was nothing to compare, or it did not."""
     disagrees: bool
     median: str
     """Empty unless the kernel agreed and was timed."""
@@ -104,9 +106,17 @@ def case_words(case: Case, besides: Case = MappingProxyType({})) -> str:
 
 
 def shared_axes(cases: Sequence[Case]) -> Case:
-    """The axes that have one value in all of several cases."""
-    first = cases[0] if len(cases) > 1 else {}
-    return {name: value for name, value in first.items() if all(case.get(name) == value for case in cases)}
+    """The axes that have one value wherever they are named, and are named in several cases, or in all that there are.
+
+    Probes of copies name other axes than probes of acceptance, so an axis need not be in every case.
+    """
+    distinct = [case for number, case in enumerate(cases) if case not in cases[:number]]
+    least = min(2, len(distinct)) if len(cases) > 1 else 2
+    found: dict[str, list[int | float | str]] = {}
+    for case in distinct:
+        for name, value in case.items():
+            found.setdefault(name, []).append(value)
+    return {name: said[0] for name, said in found.items() if len(said) >= least and len(set(said)) == 1}
 
 
 def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], known: Sequence[Ratio]) -> TimingGroup:
@@ -127,7 +137,7 @@ def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], kno
     shared = shared_axes([each.case for each in bucket])
     return TimingGroup(
         heading=heading,
-        note=f"{note} Every case: {case_words(shared)}." if shared else note,
+        note=f"{note} {_wherever(shared, bucket)}: {case_words(shared)}." if shared else note,
         apart=apart,
         timings=tuple(_timing(each, shared, known) for each in bucket if mode != "compile"),
         built=tuple(
@@ -144,6 +154,11 @@ def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], kno
             for used in each.resources
         ),
     )
+
+
+def _wherever(shared: Case, bucket: Sequence[Measurement]) -> str:
+    everywhere = all(shared.keys() <= each.case.keys() for each in bucket)
+    return "Every case" if everywhere else "Where a case has them"
 
 
 def _device_note(bucket: Sequence[Measurement]) -> str:
@@ -171,6 +186,7 @@ def _timing(each: Measurement, shared: Case, known: Sequence[Ratio]) -> Timing:
         case=case_words(each.case, shared),
         role=each.role,
         check=check_words(each.agreement),
+        agreed=counted(each.agreement.cases, "case") if each.agreement and not each.agreement.mismatches else "-",
         disagrees=each.agreement is not None and each.agreement.mismatches > 0,
         median=microseconds(spread.median_us) if spread else "",
         interval=times(spread.low_us, spread.high_us) if spread else "",

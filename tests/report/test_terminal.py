@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from recon.report import terminal, tsv
 from recon.report.detail import detail
 from recon.report.view import View
-from tests.report.hand import scan
+from tests.report.hand import measurement, probe, scan
 from tests.report.views import both_view, hostile_view, scan_view, view_of
 
 
@@ -136,3 +136,49 @@ def test_the_detail_names_members_and_what_was_not_read() -> None:
 
 def test_an_interrupted_run_says_so() -> None:
     assert "This run was interrupted" in terminal.screen(view_of(replace(scan(), complete=False)))
+
+
+def probed() -> View:
+    """Probes with axes of their own, kernels with long names, and one kernel that was not timed."""
+    axes: dict[str, int | float | str] = {"vocab": 151936, "dtype": "bf16", "accepted": 3}
+    cases = [{"batch": batch, "nodes": nodes, **axes} for batch in (1, 64) for nodes in (8, 64)]
+    kernels = ("tree_greedy.fused", "tree_greedy.argmax_walk", "linear_greedy.argmax_cumprod")
+    floors = [
+        measurement("nop.triton", "floor", 0.5),
+        measurement("copy.triton", "floor", 252.0, case={"bytes": 1 << 29}),
+    ]
+    floors[0] = replace(floors[0], case={})
+    timed = [measurement(kernel, "subject", 97.5, case=case) for case in cases for kernel in kernels]
+    return view_of(replace(probe(), measurements=(*floors, *timed), estimates=()))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_kernels_are_named_whole_below_a_line_that_says_their_case(width: int) -> None:
+    """A case is said once, and what never differs once for all."""
+    lines = terminal.screen(probed(), width).splitlines()
+    heading = lines.index("batch 64, nodes 8:")
+
+    assert ["tree_greedy.fused", "tree_greedy.argmax_walk", "linear_greedy.argmax_cumprod"] == [
+        line.split()[0] for line in lines[heading + 1 : heading + 4]
+    ]
+    assert 1 == " ".join(lines).count("vocab 151936, dtype bf16, accepted 3")
+    assert 1 == sum(line.startswith("Kernel  ") for line in lines)
+    assert 4 == sum(bool(re.fullmatch(r"batch \d+, nodes \d+:", line)) for line in lines)
+
+
+def test_a_screen_that_is_not_wide_leaves_out_what_the_page_has() -> None:
+    wide, narrow = (terminal.screen(probed(), width) for width in (100, 60))
+
+    assert "95 % interval" in wide.partition("Kernel  ")[2]
+    assert "95 % interval" not in narrow.partition("Kernel  ")[2]
+    assert "97.5 µs" in narrow
+
+
+def test_a_kernel_that_disagrees_says_so_beside_the_others() -> None:
+    run = replace(
+        probe(), measurements=(measurement("a.b", "subject", 1.0), measurement("a.c", "subject", 1.0, mismatches=2))
+    )
+    shown = " ".join(terminal.screen(view_of(replace(run, estimates=())), 100).split())
+
+    assert "disagrees in 2 of 12 cases" in shown
+    assert "agrees in 12 cases" in shown
