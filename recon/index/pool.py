@@ -178,7 +178,8 @@ class _Pool:
         context: multiprocessing.context.ForkContext | multiprocessing.context.SpawnContext
         context = multiprocessing.get_context("fork") if can_fork() else multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        inherited = [reader.pipe for reader in self._readers] if context.get_start_method() == "fork" else []
+        # A fork holds our ends too, its own among them: unless it closes them, no reader ever learns that we are gone.
+        inherited = [*(reader.pipe for reader in self._readers), ours] if context.get_start_method() == "fork" else []
         process = context.Process(target=_read_chunks, args=(theirs, self._blobs, inherited), daemon=True)
         process.start()
         theirs.close()

@@ -204,6 +204,44 @@ with OutlineCache(folder / "cache.db") as cache:
 """
 
 
+ABANDONED = """
+import multiprocessing, sys, time
+from pathlib import Path
+from recon.index.cache import OutlineCache
+from recon.index.pool import outlines
+from recon.ports import Silent
+from tests.index.test_pool import FolderBlobs
+
+blobs = FolderBlobs(Path(sys.argv[1]))
+files = [blobs.put(f"{n}.py", (f"a{n} = f({n})\\n" * 20000).encode()) for n in range(12)]
+with OutlineCache(Path(sys.argv[1]) / "cache.sqlite") as cache:
+    found = outlines(files, blobs, cache, Silent(), 2)
+    next(found)
+    print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+    time.sleep(60)  # the readers fill their pipes and wait
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_readers_end_with_a_parent_that_is_killed(blobs: FolderBlobs) -> None:
+    """A reader that waits to hand over its answers learns that nobody will take them."""
+    command = [sys.executable, "-c", ABANDONED, str(blobs.folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as parent:
+        assert parent.stdout is not None
+        readers = [int(word) for word in parent.stdout.readline().split()]
+        time.sleep(1)
+        parent.kill()
+    deadline = time.monotonic() + 15
+    while any(Path(f"/proc/{pid}").exists() for pid in readers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = [pid for pid in readers if Path(f"/proc/{pid}").exists()]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+
+    assert len(readers) == 2
+    assert [] == left
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_interrupt_ends_promptly_with_no_stray_children(blobs: FolderBlobs) -> None:
     """The files are slow: each reader waits for a libcst of its own when the interrupt comes."""
