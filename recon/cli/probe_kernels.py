@@ -79,7 +79,7 @@ def probe_kernels(
         session.data(_plan(request))
         return
     try:
-        with progress_of(session) as shown, stoppable(shown) as progress:
+        with progress_of(session) as progress, stoppable(progress):  # a stop is answered there, with a last report
             run = pipeline.probe(request, settings(), progress)
     except Interrupted as stopped:
         keep_partial(session, stopped)

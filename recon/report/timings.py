@@ -45,6 +45,7 @@ class Built:
 
     kernel: str
     case: str
+    """With the choices that it was built with."""
     arch: str
     registers: str
     shared: str
@@ -143,7 +144,7 @@ def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], kno
         built=tuple(
             Built(
                 kernel=each.kernel,
-                case=case_words(each.case, shared),
+                case=case_words({**each.case, **each.config}, shared),
                 arch=used.arch,
                 registers=str(used.registers),
                 shared=f"{size(used.shared_bytes)} of {size(used.shared_limit_bytes)}",

@@ -19,6 +19,7 @@ from recon.report.findings import Finding, findings_of, label_of
 from recon.report.numbers import age, count, counted, seconds, size
 from recon.report.timings import TimingGroup, groups_of, ratios_words
 from recon.report.words import DECISIONS, STANDINGS, rank_of
+from recon.runs.files import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,8 @@ def _lead(run: Run, decisions: Sequence[DecisionView]) -> str:
     if run.measurements:
         return "Kernels were checked or built, none was timed, and no engine was scanned."
     where = ", ".join(host.name for host in run.hosts)
+    if kind_of(run) == "probe":
+        return f"No kernel was measured{f' on {where}' if where else ''}."
     return f"No engine was found{f' on {where}' if where else ''}."
 
 

@@ -6,13 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from recon import pipeline
 from recon.cli.stopping import SIGNALS, Stop, Stoppable, stoppable, unstoppable
-from recon.ports import Silent
+from recon.errors import Interrupted
+from recon.ports import Progress, Silent
 from recon.runs.files import listing, load
+from tests.cli.conftest import Recon
+from tests.report.hand import probe
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -126,3 +132,24 @@ def test_a_scan_that_is_stopped_saves_what_it_learned_and_leaves_no_process(
     run = load(saved.path)
 
     assert (130, False, [str(first)]) == (code, run.complete, [each.location for each in run.installs])
+
+
+def test_a_probe_that_is_stopped_may_still_say_how_far_it_came(
+    recon_command: Recon, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lets the kernel at hand end, and hears of it, before it is saved."""
+
+    def stopped(request: object, settings: object, progress: Progress) -> NoReturn:
+        del request, settings
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            progress.advance(1, "the last")
+            progress.finish()
+        raise Interrupted(replace(probe(), complete=False))
+
+    monkeypatch.setattr(pipeline, "probe", stopped)
+    ended = recon_command("probe-kernels", "--interpret")
+    (saved,) = listing(state)
+
+    assert (130, "probe", False) == (ended.code, saved.kind, load(saved.path).complete)

@@ -9,6 +9,7 @@ import pytest
 from recon.errors import NotFound
 from recon.estimates.decision import decide
 from recon.records.host import Host
+from recon.records.measurement import Resources
 from recon.records.verdict import Standing
 from recon.report import html, json_v1, terminal, tsv
 from recon.report.format import format_named, formats
@@ -140,10 +141,21 @@ def test_axes_that_all_cases_share_are_said_once() -> None:
     assert group.note.endswith("Every case: dtype bf16.")
 
 
+def test_what_was_built_in_several_ways_tells_them_apart() -> None:
+    used = Resources("sm_90", 33, 1088, 0, 0, 0, 232_448, fits=True)
+    built = [measurement("k", "subject", 1.0, mode="compile", case={"nodes": 8}, resources=(used,)) for _ in range(2)]
+    configs: list[dict[str, int | float | str]] = [{"BLOCK": 1024, "warps": 4}, {"BLOCK": 2048, "warps": 4}]
+    made = tuple(replace(each, config=config) for each, config in zip(built, configs, strict=True))
+    (group,) = view_of(replace(probe(), measurements=made), "probe").timings
+
+    assert ["BLOCK 1024, warps 4", "BLOCK 2048, warps 4"] == [each.case for each in group.built]
+
+
 @pytest.mark.parametrize(
     ("change", "lead"),
     [
         ({"installs": (), "estimates": ()}, "No engine was found on localhost."),
+        ({"installs": (), "estimates": (), "command": ("probe-kernels",)}, "No kernel was measured on localhost."),
         ({"estimates": ()}, "Only kernel packages were scanned; they answer through the engine that calls them."),
     ],
 )
