@@ -29,6 +29,8 @@ _DAY_S = 86_400.0
 _STALE_S = 3_600.0
 _VERSION = 1
 _TEMPORARY = ".new-"
+_ZLIB = b"\x78"
+_CHECKSUM_BYTES = 4
 OUTLINES = "index.sqlite"
 """The file beside the blobs in which outlines are kept; here it is only counted and pruned."""
 
@@ -87,7 +89,7 @@ class BlobStore:
         """
         digest = digest_of(data)
         path = self._blob(digest)
-        if self._load(path) != data:  # what lies there may be damaged, and this is when it can be mended
+        if not _holds(path, data):  # what lies there may be damaged, and this is when it can be mended
             self._write(path, zlib.compress(data, _LEVEL))
         return digest
 
@@ -238,6 +240,23 @@ def _unpacked(packed: bytes) -> bytes | None:
     except zlib.error:
         return None
     return data if inflate.eof else None
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a blob begins and ends as that of these bytes does: a third of the time of inflating it.
+
+    That finds what a full disk or a killed machine leaves; flipped bits in the middle are found by `get`.
+    """
+    if not _touch(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            start = file.read(1)
+            file.seek(-_CHECKSUM_BYTES, os.SEEK_END)
+            end = file.read()
+    except OSError:
+        return False
+    return start == _ZLIB and int.from_bytes(end, "big") == zlib.adler32(data)
 
 
 def _touch(path: Path) -> bool:

@@ -113,6 +113,16 @@ def test_depth_beyond_the_recursion_limit_is_said_not_raised(data: bytes) -> Non
     assert "f" in names(outline)
 
 
+@pytest.mark.parametrize("word", [b"-", b"not ", b"lambda: "], ids=["minus", "not", "lambda"])
+def test_what_nests_too_deep_for_the_parser_costs_no_wait(word: bytes) -> None:
+    """A tree may hold thousands of such files; libcst would take its whole time for each."""
+    begun = time.monotonic()
+    outline = outline_python(b"def f(): pass\nx = " + word * 30_000 + b"1\n")
+
+    assert (Parsed.PARTLY, ["", "f"]) == (outline.parsed, names(outline))
+    assert time.monotonic() - begun < rescue_module.WALL_LIMIT_S / 4
+
+
 def test_a_large_literal_is_read() -> None:
     outline = outline_python(b"x = [" + b"1, " * 300_000 + b"]\ndef f(): pass\n")
 
