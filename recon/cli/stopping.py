@@ -80,9 +80,22 @@ def stoppable(progress: Progress) -> Iterator[Progress]:
 
 @contextmanager
 def unstoppable() -> Iterator[None]:
-    """A moment in which signals wait: what was learned is being saved."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    """A moment in which signals wait: what was learned is being saved. The first that came is raised at its end."""
+    came: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+
+    # Handlers, not a mask: a mask is one thread's, and any other thread of the process would take the signal.
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    waiting = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in waiting:
+        signal.signal(number, wait)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number in waiting:
+            signal.signal(number, before[number])
+        if came:
+            signal.raise_signal(came[0])

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,6 +73,28 @@ def test_signals_wait_while_a_run_is_saved() -> None:
 
     with pytest.raises(KeyboardInterrupt), stoppable(Silent()):
         save()
+
+    assert ["saved"] == said
+
+
+def test_signals_wait_while_a_run_is_saved_in_a_process_of_many_threads() -> None:
+    said: list[str] = []
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait)
+    other.start()
+
+    def save() -> None:
+        with unstoppable():
+            signal.pthread_kill(other.ident or 0, signal.SIGTERM)  # whichever thread the system gives it to
+            time.sleep(0.05)
+            said.append("saved")
+
+    try:
+        with pytest.raises(KeyboardInterrupt), stoppable(Silent()):
+            save()
+    finally:
+        ended.set()
+        other.join()
 
     assert ["saved"] == said
 
