@@ -1,10 +1,11 @@
 """From sightings to evidence: places with the runners that reach them, the best first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
+from recon.index.records import Import
 from recon.index.tables import Ref, is_python
 
 _OUTSKIRTS = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "examples"})
@@ -54,19 +55,32 @@ def outside(index: Index, *words: frozenset[str]) -> Outside:
     own = {path.partition("/")[0] for path in index.files} | {"torch", "triton"}
     found: dict[tuple[Ref, str], Evidence] = {}
     for path, outline in index.files.items():
-        for item in outline.imports if is_python(path) else ():
-            name = item.name.lower()
-            is_outside = not item.module.startswith(".") and item.module.partition(".")[0] not in own
-            if not is_outside or not any(all(word in name for word in group) for group in words):
-                continue
-            for call in outline.calls:
-                if call.callee == item.alias:
-                    caller = index.function(Ref(path, call.scope))
-                    note = f"calls {item.module}.{item.name}, which another distribution defines"
-                    place = evidence(index, caller, call.line, note, Grade.DECLARED)
-                    found.setdefault((caller.ref, item.name), place)
-                    names[f"{item.module}.{item.name}"] = None
+        if not is_python(path):
+            continue
+        imported = {item.alias: item for item in outline.imports if _is_foreign(item, own)}
+        for call in outline.calls:
+            name = _foreign_name(call.callee, imported)
+            last = name.rpartition(".")[2].lower()
+            if name and any(all(word in last for word in group) for group in words):
+                caller = index.function(Ref(path, call.scope))
+                note = f"calls {name}, which another distribution defines"
+                found.setdefault((caller.ref, name), evidence(index, caller, call.line, note, Grade.DECLARED))
+                names[name] = None
     return Outside(" and ".join(sorted(names)), tuple(ranked(found.values())))
+
+
+def _is_foreign(item: Import, own: set[str]) -> bool:
+    return not item.module.startswith(".") and item.module.partition(".")[0] not in own
+
+
+def _foreign_name(callee: str, imported: Mapping[str, Import]) -> str:
+    """Full name of what a call calls, if another distribution defines it: imported by name, or through its module."""
+    first, dot, rest = callee.partition(".")
+    item = imported.get(first)
+    if item is None or "(" in callee or "[" in callee:
+        return ""
+    whole = f"{item.module}.{item.name}" if item.name else item.module
+    return f"{whole}.{rest}" if dot else whole
 
 
 def doors_of(index: Index, function: Function) -> list[Function]:

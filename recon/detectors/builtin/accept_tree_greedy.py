@@ -117,8 +117,17 @@ def accept(predicts, links, wanted):
     verify_tree_greedy(predicts, links, wanted)
     return predicts
 """
+_OUTSIDE_MODULE = """
+import kernels
+
+
+def accept(predicts, links, wanted):
+    kernels.verify_tree_greedy(predicts, links, wanted)
+    return predicts
+"""
 
 CASES = (
+    Case("an operator of another distribution, by its module", {"a.py": _OUTSIDE_MODULE}, Standing.UNKNOWN),
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),
     Case("a dictionary of children", {"a.py": _DICTIONARY}, Standing.PRESENT),
