@@ -31,7 +31,7 @@ def test_a_heavy_import_would_be_counted() -> None:
 
 def test_the_records_import_the_standard_library_alone() -> None:
     """They are read by scripts of others, and pickled between processes."""
-    modules = "recon.records.run, recon.records.source, recon.errors, recon.units, recon.ports"
+    modules = "recon.records.run, recon.records.source, recon.errors, recon.ports"
     code = f"import sys; sys.path.insert(0, '.'); import {modules}; print(*sys.modules)"
     said = subprocess.run(
         [sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

@@ -24,7 +24,6 @@ PARTLY = "CUDA source, partly"
 """Word for sources that were examined as far as the grammar reads."""
 _LONGEST_HELPER = 90
 """Lines of a device function above which a call of it stays a call."""
-_KERNEL_MARKS = ("__global__", "__device__")
 
 
 @dataclass(frozen=True, slots=True)
