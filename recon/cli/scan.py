@@ -28,7 +28,7 @@ def scan(
         typer.Option(
             "--release",
             metavar="NAME==VERSION",
-            help="Read a published release, without installing it, e.g. vllm==0.20.1; repeat for more.",
+            help="Read a published release without installing it, e.g. vllm==0.20.1; without a version the newest.",
         ),
     ] = None,
     output: Annotated[
@@ -109,6 +109,7 @@ def keep_partial(session: Session, stopped: Interrupted) -> NoReturn:
     from recon.records.run import Run
 
     if isinstance(stopped.partial, Run):
+        session.note("interrupted; what was learned until then is kept")
         with unstoppable():
             keep(session, stopped.partial)
     raise typer.Exit(int(Exit.INTERRUPTED))

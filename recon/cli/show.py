@@ -60,7 +60,8 @@ def _installs(run: "Run", wanted: str) -> "list[Install]":
     chosen = exact or [each for each in run.installs if wanted in each.id]
     if not chosen:
         ids = ", ".join(each.id for each in run.installs) or "none"
-        raise NotFound(f"no install {wanted!r} in this run", f"Installs: {ids}.")
+        what = f"no install {wanted!r} in this run" if wanted else "this run holds no install"
+        raise NotFound(what, f"Installs: {ids}.")
     return chosen
 
 

@@ -150,7 +150,7 @@ def find_python(wanted: str = "") -> str:
             return candidate
     raise NoTorch(
         f"no torch and triton in {', '.join(candidates)}",
-        "--python PATH names the Python of the environment in which the engine is installed.",
+        "--python PATH names one that has both, such as that of the engine's environment; --interpret needs no GPU.",
     )
 
 

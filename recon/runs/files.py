@@ -171,17 +171,20 @@ def listing(state_dir: Path) -> tuple[Saved, ...]:
 def newest(state_dir: Path, kind: str, host_id: str = "", gpu_uuids: frozenset[str] = frozenset()) -> Path | None:
     """The newest run of a kind; with a host id or GPU UUIDs, only a run of that machine counts.
 
-    Files that cannot be read are passed over: an old damaged file must not stand in the way of a good one.
+    Files that cannot be read are passed over, and runs that were stopped before they learned anything: neither may
+    stand in the way of a good one.
     """
     for saved in listing(state_dir):
         if saved.kind != kind:
             continue
-        if not host_id and not gpu_uuids:
-            return saved.path
         try:
             run = load(saved.path)
         except (NotFound, Unreadable):
             continue
+        if not run.complete and not run.installs and not run.measurements:
+            continue
+        if not host_id and not gpu_uuids:
+            return saved.path
         if any(host.id == host_id or gpu_uuids & {gpu.uuid for gpu in host.gpus} for host in run.hosts):
             return saved.path
     return None

@@ -183,4 +183,4 @@ def _versions_like(wanted: Wanted, candidates: list[_Candidate]) -> str:
     except (IndexError, ValueError):
         place = len(versions)
     first = max(0, min(place - _NEAR // 2, len(versions) - _NEAR))
-    return f"there are wheels of {', '.join(str(version) for version in versions[first : first + _NEAR])}"
+    return f"the nearest that have wheels are {', '.join(str(version) for version in versions[first : first + _NEAR])}"

@@ -168,6 +168,13 @@ def test_the_newest_run_of_a_kind_is_found(tmp_path: Path) -> None:
     assert None is files.newest(tmp_path / "nowhere", "scan")
 
 
+def test_a_run_stopped_before_it_learned_anything_hides_no_good_one(tmp_path: Path) -> None:
+    good = files.save(scan(), tmp_path)
+    files.save(replace(scan(), started_at="2026-12-01T00:00:00Z", installs=(), complete=False), tmp_path)
+
+    assert good == files.newest(tmp_path, "scan")
+
+
 def test_the_newest_run_of_a_machine_is_found_by_its_id_or_a_gpu(tmp_path: Path) -> None:
     mine = files.save(probe(), tmp_path)
     other = replace(HOST, id="other", gpus=(replace(HOST.gpus[0], uuid="GPU-other"),))

@@ -112,7 +112,7 @@ def test_a_version_that_does_not_exist_names_its_neighbours() -> None:
 
     with pytest.raises(NotFound, match=r"there is no a==0\.4\.7") as caught:
         picked("a==0.4.7", *names)
-    assert caught.value.hint == "there are wheels of 0.3.0, 0.4.0, 0.5.0, 0.6.0"
+    assert caught.value.hint == "the nearest that have wheels are 0.3.0, 0.4.0, 0.5.0, 0.6.0"
 
 
 def test_a_version_without_a_wheel_is_told_from_one_that_does_not_exist() -> None:
