@@ -1,4 +1,4 @@
-"""Releases that no shape was tuned on: standings that were verified by reading their sources."""
+"""Releases beside the two that the shapes grew on: standings that were verified by reading their sources."""
 
 import pytest
 
