@@ -5,6 +5,7 @@ GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Est
 """
 
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,9 +26,10 @@ from recon.facts.gpus import GPUS
 from recon.facts.installs import discover
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
+from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
-from recon.index.index import PARTLY, Index, index_of, open_cache
+from recon.index.index import Index, index_of, open_cache
 from recon.ports import Progress, Shell, SourceTree
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
@@ -36,7 +38,7 @@ from recon.records.install import Edits, Excerpt, Found, Install
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.records.run import Searched as RunSearched
 from recon.records.source import Snapshot
-from recon.records.unknown import Unknown
+from recon.records.unknown import PARTLY, Unknown
 from recon.records.verdict import Capability, Searched, Verdict
 from recon.sources.capture import capture
 from recon.sources.edits import compare_with_record
@@ -47,6 +49,7 @@ from recon.verdicts.judge import judge
 
 RELEASES = Host("releases", "releases", "", (), ())
 """Stands for the machine of trees that no machine holds."""
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 EXCERPT_LINES = 6
 EXCERPT_COLUMNS = 400
 MOST_NEAREST = 8
@@ -115,7 +118,7 @@ class _Learned:
         return Run(
             schema_version=SCHEMA_VERSION,
             recon_version=__version__,
-            command=tuple(sys.argv[1:]),
+            command=tuple(without_secrets(word) for word in sys.argv[1:]),
             started_at=self.started_at,
             hosts=hosts,
             installs=installs,
@@ -126,6 +129,11 @@ class _Learned:
             searched=tuple(self.searched),
             complete=complete,
         )
+
+
+def without_secrets(word: str) -> str:
+    """A word of the command line with the credentials of the addresses in it taken out."""
+    return _ADDRESS.sub(lambda found: redact(found[0]), word)
 
 
 def capabilities() -> tuple[Capability, ...]:

@@ -17,11 +17,9 @@ from recon.index.tables import Ref, is_python
 from recon.ports import Blobs, Progress
 from recon.records.path import Tier
 from recon.records.source import Library, Snapshot
-from recon.records.unknown import Unknown
+from recon.records.unknown import PARTLY, Unknown
 
 KERNEL = Feature.JIT | Feature.CUDA
-PARTLY = "CUDA source, partly"
-"""Word for sources that were examined as far as the grammar reads."""
 _LONGEST_HELPER = 90
 """Lines of a device function above which a call of it stays a call."""
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+PARTLY = "CUDA source, partly"
+"""`what` of sources that were examined as far as their grammar reads; they hide nothing that a caller does not show."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:

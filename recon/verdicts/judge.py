@@ -9,13 +9,11 @@
 
 from recon.records.evidence import Evidence, Grade
 from recon.records.findings import Findings
-from recon.records.unknown import Unknown
+from recon.records.unknown import PARTLY, Unknown
 from recon.records.verdict import Searched, Standing, Verdict
 
 MOST_PLACES = 5
 DECLARED_SUFFICES = ("drafter.", "metrics.")
-PARTLY = "CUDA source, partly"
-"""What was examined as far as its grammar reads hides nothing that a name or a caller would not show."""
 
 
 def judge(capability: str, title: str, findings: Findings, searched: Searched) -> Verdict:

@@ -3,12 +3,21 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Step, Store, View, within
-from recon.detectors.shapes.terms import MATHS, SCANS, Load, arguments, callee, is_opaque, is_random, loads
+from recon.detectors.shapes.terms import (
+    EQUALITY,
+    MATHS,
+    ORDER,
+    SCANS,
+    Load,
+    arguments,
+    callee,
+    is_opaque,
+    is_random,
+    loads,
+)
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
-EQUALITY = ("==", "!=")
-ORDER = ("<", "<=", ">", ">=")
 FIRST = frozenset({"min", "argmin", "argmax", "max", "nonzero", "amin", "amax", "index", "minimum"})
 """Reductions that find the first mismatch in a vector of matches."""
 
@@ -52,7 +61,7 @@ def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
         return None
     if loop is not None and view.chased(step.loops[0]):
         chased = view.chased(step.loops[0])
-        sides = [load for side in compare.parts for load in _loads_of(view, side, loop)]
+        sides = [load for side in compare.parts for load in view.loads_of(side, loop)]
         if any(view.depends(load, name, step.loops[0]) for load in sides for name in chased):
             return None  # a walk, not a chain
     return left | right
@@ -61,17 +70,13 @@ def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
 def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
     """Where the tokens on one side come from: loads that move with the loop, or whole vectors outside of one."""
     if loop is None:
-        found = {load.base for load in _loads_of(view, side, None) if not _is_scalar_key(load)}
+        found = {load.base for load in view.loads_of(side, None) if not _is_scalar_key(load)}
         names = {source.dotted() for source in view.sources(side) if source.op == "name"}
         return found | {name for name in names if name in view.params}
     moving = _moving(view, loop)
     return {
-        load.base for load in _loads_of(view, side, loop) if any(view.depends(load, name, loop) for name in moving)
+        load.base for load in view.loads_of(side, loop) if any(view.depends(load, name, loop) for name in moving)
     } | {source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(source, loop)}
-
-
-def _loads_of(view: View, side: Term, loop: Term | None) -> list[Load]:
-    return [load for source in view.sources(side, loop) for load in loads(source, deep=False)]
 
 
 def _is_scalar_key(load: Load) -> bool:
@@ -178,7 +183,7 @@ def _is_place(key: Term, governed: set[str]) -> bool:
 
 def _writes(view: View, store: Store, bases: set[str], governed: set[str], compare: Term) -> bool:
     loop = store.step.loops[-1] if store.step.loops else None
-    if not {load.base for load in _loads_of(view, store.value, loop)} & bases:
+    if not {load.base for load in view.loads_of(store.value, loop)} & bases:
         return False
     guards = {name for guard in store.step.guards for name in view.names_behind(guard.test)}
     return bool(guards & governed) or view.guarded_by(store.step, compare)
@@ -319,7 +324,7 @@ def _chooses_token(view: View, compare: Term, loop: Term) -> bool:
     for store in view.stores():
         if not within(store.step, loop):
             continue
-        bases = {load.base for load in _loads_of(view, store.value, loop)}
+        bases = {load.base for load in view.loads_of(store.value, loop)}
         if len(bases) >= 2 and view.names_behind(store.value, loop) & view.governed(compare):
             return True
     return False

@@ -213,6 +213,10 @@ class View:
                 return []
         return None
 
+    def loads_of(self, term: Term, loop: Term | None = None) -> list[Load]:
+        """The loads that yield a value itself."""
+        return [load for source in self.sources(term, loop) for load in loads(source, deep=False)]
+
     def matches(self, term: Term) -> dict[int, Term]:
         """The comparisons whose outcome a mask, a count or a selection is made of, through casts and logic only."""
         found: dict[int, Term] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Store, View, within
-from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads
+from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads, names_in
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -141,16 +141,12 @@ def _is_mark(view: View, store: Store) -> bool:
 def _has_node_axis(view: View, store: Store, loop: Term, moving: set[str]) -> bool:
     """Whether a store is also addressed by the node whose ancestors are sought: it stays put while the loop climbs."""
     if len(store.keys) > 1:
-        return any(_names(key) and not moving & view.names_behind(key, loop) for key in store.keys)
+        return any(names_in(key) and not moving & view.names_behind(key, loop) for key in store.keys)
     return any(
-        part.op == "op" and part.text == "*" and _names(part) and not moving & view.names_behind(part, loop)
+        part.op == "op" and part.text == "*" and names_in(part) and not moving & view.names_behind(part, loop)
         for key in store.keys
         for part in view.behind(key).values()
     )
-
-
-def _names(term: Term) -> set[str]:
-    return {part.dotted() for part in term.walk()} - {""}
 
 
 def _looks_prefixes_up(view: View, store: Store) -> bool:

@@ -15,6 +15,8 @@ CASTS = frozenset(
 )
 """Calls that hand their subject on unchanged, or in another type or layout."""
 LOADERS = frozenset({"gather", "take_along_dim", "index_select", "take", "take_along_axis"})
+EQUALITY = ("==", "!=")
+ORDER = ("<", "<=", ">", ">=")
 SCANS = frozenset({"cumprod", "cummin", "cumsum", "cummax", "cumulative_prod", "associative_scan", "accumulate"})
 MATHS = frozenset(
     [
@@ -113,6 +115,11 @@ def _subscript(term: Term) -> list[Load]:
     if not name or name.endswith((".shape", ".stride", ".size")):
         return []
     return [Load(name, keys, term)]
+
+
+def names_in(term: Term) -> set[str]:
+    """Dotted names that a term spells."""
+    return {part.dotted() for part in term.walk()} - {""}
 
 
 def is_random(term: Term) -> bool:

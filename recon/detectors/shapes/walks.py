@@ -10,12 +10,21 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View, within
 from recon.detectors.shapes.residuals import is_zeroing, residuals
-from recon.detectors.shapes.terms import RANDOM, SCANS, Load, arguments, callee, is_opaque, is_whole, loads
+from recon.detectors.shapes.terms import (
+    EQUALITY,
+    ORDER,
+    RANDOM,
+    SCANS,
+    Load,
+    arguments,
+    callee,
+    is_opaque,
+    is_whole,
+    loads,
+    names_in,
+)
 from recon.index.sighting import Sighting
 from recon.index.term import Term
-
-EQUALITY = ("==", "!=")
-ORDER = ("<", "<=", ">", ">=")
 
 
 def greedy_walks(view: View) -> Iterator[Sighting]:
@@ -45,14 +54,9 @@ def _all_loops(view: View) -> list[Term]:
     return list({id(loop): loop for step in view.steps for loop in step.loops}.values())
 
 
-def _loads_of(view: View, side: Term, loop: Term) -> list[Load]:
-    """The loads that yield a value itself."""
-    return [load for source in view.sources(side, loop) for load in loads(source, deep=False)]
-
-
 def _on_walk(view: View, side: Term, loop: Term, nodes: set[str]) -> list[Load]:
     """Loads that yield one side of a comparison from an address that depends on the current node."""
-    return [load for load in _loads_of(view, side, loop) if any(view.depends(load, node, loop) for node in nodes)]
+    return [load for load in view.loads_of(side, loop) if any(view.depends(load, node, loop) for node in nodes)]
 
 
 def _bases(found: list[Load]) -> set[str]:
@@ -95,7 +99,7 @@ def _records(view: View, compare: Term, loop: Term, nodes: set[str]) -> bool:
             if grows and not definition.weak and within(definition.step, loop):
                 return True
     for store in view.stores():
-        written = {load.base for load in _on_walk(view, store.value, loop, nodes)} or (_names(store.value) & nodes)
+        written = {load.base for load in _on_walk(view, store.value, loop, nodes)} or (names_in(store.value) & nodes)
         if within(store.step, loop) and written and view.guarded_by(store.step, compare):
             return True
     return False
@@ -109,7 +113,7 @@ def _dictionary_walks(view: View, loop: Term) -> Iterator[Sighting]:
         for load in found:
             keys = [key for key in load.keys if key.dotted() != name]
             for key in keys:
-                chosen = [other for other in _loads_of(view, key, loop) if other.base != load.base]
+                chosen = [other for other in view.loads_of(key, loop) if other.base != load.base]
                 if any(view.depends(other, name, loop) for other in chosen) and _is_child_lookup(load, name):
                     yield Sighting(
                         "walk.dictionary",
@@ -164,7 +168,7 @@ def _takes(view: View, name: str, index: str, loop: Term) -> bool:
 
 def _is_parent_test(view: View, compare: Term, index: str, node: str, loop: Term) -> bool:
     for ours, other in (compare.parts, compare.parts[::-1]):
-        keyed = any(view.depends(load, index, loop) for load in _loads_of(view, ours, loop))
+        keyed = any(view.depends(load, index, loop) for load in view.loads_of(ours, loop))
         if keyed and other.dotted() == node:
             return True
     return False
@@ -172,8 +176,8 @@ def _is_parent_test(view: View, compare: Term, index: str, node: str, loop: Term
 
 def _is_token_test(view: View, compare: Term, index: str, node: str, loop: Term) -> bool:
     for ours, other in (compare.parts, compare.parts[::-1]):
-        drafted = [load for load in _loads_of(view, ours, loop) if view.depends(load, index, loop)]
-        chosen = [load for load in _loads_of(view, other, loop) if view.depends(load, node, loop)]
+        drafted = [load for load in view.loads_of(ours, loop) if view.depends(load, index, loop)]
+        chosen = [load for load in view.loads_of(other, loop) if view.depends(load, node, loop)]
         if drafted and chosen and not _bases(drafted) & _bases(chosen):
             return True
     return False
@@ -286,12 +290,12 @@ def _chain_sets(view: View) -> Iterator[Sighting]:
         if test.text not in ORDER or not step.loops or step.loops[-1].op != "for":
             continue
         outer = step.loops[-1]
-        kept = [d for name in _names(test) for d in view.definitions.get(name, ()) if within(d.step, outer)]
+        kept = [d for name in names_in(test) for d in view.definitions.get(name, ()) if within(d.step, outer)]
         counts = [d for d in kept if d.step.loops and d.step.loops[-1] is not outer]
         bests = [d for d in kept if d.step.loops[-1] is outer and view.guarded_by(d.step, test)]
         for compare, inner in view.compares() if counts and bests else ():
             if compare.text in EQUALITY and len(inner.loops) > len(step.loops) and within(inner, outer):
-                keyed = [load for side in compare.parts for load in _loads_of(view, side, outer)]
+                keyed = [load for side in compare.parts for load in view.loads_of(side, outer)]
                 row = outer.parts[0]
                 rows = {part.dotted() for part in row.walk()} - {""}
                 if len(_bases(keyed)) > 1 and any(view.depends(load, name, outer) for load in keyed for name in rows):
@@ -302,10 +306,6 @@ def _chain_sets(view: View) -> Iterator[Sighting]:
                         "longest one is kept",
                     )
                     return
-
-
-def _names(term: Term) -> set[str]:
-    return {part.dotted() for part in term.walk()} - {""}
 
 
 # Draws along links: a running probability mass over the siblings against one coin, then a residual
@@ -339,7 +339,7 @@ def _link_draws(view: View, loop: Term) -> Iterator[Sighting]:
 def _writes_token(view: View, compare: Term, loop: Term, tokens: set[str]) -> bool:
     """Whether the token that was tried is written out where the comparison lets it pass."""
     for store in view.stores():
-        if within(store.step, loop) and _bases(_loads_of(view, store.value, loop)) & tokens:
+        if within(store.step, loop) and _bases(view.loads_of(store.value, loop)) & tokens:
             masked = any(view.holds(part, compare) for part in store.step.term.walk() if part.op == "kw")
             if masked or view.guarded_by(store.step, compare):
                 return True
@@ -356,7 +356,7 @@ def _has_coin(view: View, compare: Term, loop: Term, lookups: set[str]) -> bool:
     """Whether something random, or loaded beside the probabilities, takes part in a comparison."""
     if any(view.calls_behind(compare, RANDOM)):
         return True
-    return any(load.base not in lookups for side in compare.parts for load in _loads_of(view, side, loop))
+    return any(load.base not in lookups for side in compare.parts for load in view.loads_of(side, loop))
 
 
 def _renormalising_draws(view: View, loop: Term) -> Iterator[Sighting]:
@@ -387,8 +387,8 @@ def _is_renormalised(view: View, base: str, loop: Term) -> bool:
         value = definition.value
         if definition.weak or not within(definition.step, loop):
             continue
-        if value.op == "op" and value.text == "/" and base in _names(value):
+        if value.op == "op" and value.text == "/" and base in names_in(value):
             return True
         if any(callee(part) in ("div_", "div", "normalize", "softmax") for part in value.walk()):
             return True
-    return any(within(step, loop) and base in _names(call) for call, step in view.calls("div_"))
+    return any(within(step, loop) and base in names_in(call) for call, step in view.calls("div_"))
