@@ -52,7 +52,7 @@ def outside(index: Index, *words: frozenset[str]) -> Outside:
     A name is no proof, neither that the function does it nor that it does not: they keep an answer from being "absent".
     """
     names: dict[str, None] = {}
-    own = {path.partition("/")[0] for path in index.files} | {"torch", "triton"}
+    own = {table.module.partition(".")[0] for table in index.names.tables.values()} | {"torch", "triton"}
     found: dict[tuple[Ref, str], Evidence] = {}
     for path, outline in index.files.items():
         if not is_python(path):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from recon.index.classes import Classes
 from recon.index.records import Bind, Import, Outline, Param, Scope
 from recon.index.spell import words
-from recon.index.tables import Entry, Ref, Table, is_python, paused_gc, tokens
+from recon.index.tables import Entry, Ref, Table, import_base, is_python, paused_gc, tokens
 from recon.index.values import Kind, Value, together, weakened
 from recon.records.path import Tier
 
@@ -38,7 +38,10 @@ class Names:
 
     def __init__(self, files: Mapping[str, Outline]) -> None:
         with paused_gc():
-            self.tables = {path: Table(path, outline) for path, outline in sorted(files.items())}
+            packages = {path.rpartition("/")[0] for path in files if path.endswith("/__init__.py")}
+            self.tables = {
+                path: Table(path, outline, import_base(path, packages)) for path, outline in sorted(files.items())
+            }
         self.classes = Classes(self.tables, self.values)
         self._modules = {table.module: table for table in self.tables.values() if is_python(table.path)}
         self._packages = {

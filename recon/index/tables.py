@@ -1,7 +1,7 @@
 """What one file defines, by scope and name: the ground on which names are resolved."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import PurePosixPath
@@ -44,6 +44,22 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def import_base(path: str, packages: Container[str]) -> str:
+    """Folder that a file's module is imported from: the one that holds its outermost package, '' for the tree itself.
+
+    A checkout keeps its package below `python/` or `src/`, which no import names; a folder without `__init__` inside a
+    package is a part of it.
+
+    Args:
+        path: The file.
+        packages: Folders that hold an `__init__.py`.
+    """
+    for folder in reversed(PurePosixPath(path).parents[:-1]):
+        if str(folder) in packages:
+            return "" if str(folder.parent) == "." else str(folder.parent)
+    return ""
+
+
 @contextmanager
 def paused_gc() -> Iterator[None]:
     """Build much and drop nothing: looking for garbage meanwhile takes a third of the time."""
@@ -67,11 +83,12 @@ class Table:
         stars: Of each scope: modules of which all names are imported.
     """
 
-    def __init__(self, path: str, outline: Outline) -> None:
+    def __init__(self, path: str, outline: Outline, base: str = "") -> None:
         self.path = path
         self.outline = outline
         self.scopes = outline.scopes
-        parts = list(PurePosixPath(path).with_suffix("").parts) if is_python(path) else []
+        inner = PurePosixPath(path).relative_to(base).with_suffix("")
+        parts = list(inner.parts) if is_python(path) else []
         is_package = bool(parts) and parts[-1] == "__init__"
         self.module = ".".join(parts[:-1] if is_package else parts)
         self.package = self.module if is_package else ".".join(parts[:-1])

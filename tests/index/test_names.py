@@ -97,6 +97,19 @@ def test_relative_imports_start_at_the_package(line: str, expected: str) -> None
     assert [expected] == meant({**IMPORTS, "p/here.py": line}, "p/here.py:", "f")
 
 
+@pytest.mark.parametrize("below", ["", "python/", "sub/src/"])
+def test_a_checkout_keeps_its_package_in_a_folder_that_no_import_names(below: str) -> None:
+    files = {
+        f"{below}pkg/__init__.py": "",
+        f"{below}pkg/part/a.py": "def f(): ...",
+        f"{below}pkg/b.py": "from pkg.part.a import f\nfrom .part import a",
+        "csrc/ops.cu": "",
+    }
+
+    assert [f"{below}pkg/part/a.py:f"] == meant(files, f"{below}pkg/b.py:", "f")
+    assert [f"{below}pkg/part/a.py:f"] == meant(files, f"{below}pkg/b.py:", "a.f")
+
+
 def test_relative_imports_climb() -> None:
     files = {**IMPORTS, "p/sub/here.py": "from ..impl import exported\nfrom ... import nowhere\n"}
 
