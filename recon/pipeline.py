@@ -6,6 +6,7 @@ GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Est
 
 import platform
 import re
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
 from recon.index.index import Index, index_of, open_cache
+from recon.index.parts import keep
 from recon.ports import Progress, Shell, SourceTree
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
@@ -252,6 +254,7 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
     verdicts = verdicts_of(index, progress)
     install = install_of(source, verdicts, store, {each.id for each in learned.installs})
     learned.installs.append(install)
+    learned.unknowns += kept(index, settings.cache_dir)
     counts = index.counts
     learned.searched.append(
         RunSearched(
@@ -266,6 +269,15 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
             seconds=round(time.monotonic() - started, 1),
         )
     )
+
+
+def kept(index: Index, cache_dir: Path) -> tuple[Unknown, ...]:
+    """Keep what later questions about a tree need; why that was not possible, which costs no verdict."""
+    try:
+        keep(index, cache_dir)
+    except (OSError, sqlite3.Error, ValueError) as error:
+        return (Unknown(CACHE, str(cache_dir), f"the graph for `recon find` and `recon paths` is not kept: {error}"),)
+    return ()
 
 
 def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:

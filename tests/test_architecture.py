@@ -56,6 +56,12 @@ def test_every_contract_is_kept() -> None:
         ("doors", "Who may open which stage", "probes/broken.py", "import recon.hosts"),
         ("doors", "Who may open which stage", "report/broken.py", "import recon.sources"),
         ("index-door", "Only detectors read the index", "report/broken.py", "import recon.index"),
+        (
+            "kept-door",
+            "Questions are asked at the command line, and answers kept by the index",
+            "report/broken.py",
+            "import recon.kept",
+        ),
         ("payload-door", "Only probes know the payload", "estimates/broken.py", "import recon.kernels"),
         ("payload", "The payload travels alone", "kernels/broken.py", "import recon.records.verdict"),
         ("payload", "The payload travels alone", "kernels/broken.py", "import rich"),

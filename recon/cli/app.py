@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from recon import __version__
-from recon.cli import cache, explain, probe_kernels, report, runs, scan, schema, show
+from recon.cli import cache, explain, find, paths, probe_kernels, report, runs, scan, schema, show
 from recon.cli.outcome import ended
 from recon.cli.session import Color, ProgressMode, Session, open_streams, write
 
@@ -68,6 +68,8 @@ app.command("probe-kernels")(probe_kernels.probe_kernels)
 app.command("report")(report.report)
 app.command("show")(show.show)
 app.command("explain")(explain.explain)
+app.command("find")(find.find)
+app.command("paths")(paths.paths)
 app.add_typer(runs.app, name="runs")
 app.add_typer(cache.app, name="cache")
 app.command("schema")(schema.schema)

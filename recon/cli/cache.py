@@ -7,7 +7,7 @@ import typer
 
 from recon.cli.session import cache_dir, session_of
 
-app = typer.Typer(help="Count and prune the cache of sources.", no_args_is_help=True)
+app = typer.Typer(help="Count and prune what is kept of sources.", no_args_is_help=True)
 
 _DAY_S = 86_400.0
 _MIB = 1 << 20
@@ -38,6 +38,7 @@ def info(
         "blobs": count(found.blobs),
         "snapshots": count(found.snapshots),
         "outlines": size(found.outlines_bytes),
+        "graphs": f"{count(found.graphs)}, {size(found.graphs_bytes)}",
         "size": size(found.size_bytes),
         "least recently used": f"{seconds(found.oldest_s)} ago" if found.size_bytes else "-",
     }

@@ -33,13 +33,14 @@ def show(
     """
     import msgspec
 
+    from recon.cli.asking import installs_of
     from recon.cli.saved import named_or_newest
     from recon.report.detail import UNBOUNDED, detail
     from recon.report.view import compose
 
     session = session_of(context)
     source = named_or_newest(run, "scan")
-    chosen = _installs(source.run, install)
+    chosen = installs_of(source.run, install)
     _check(source.run, capability)
     if json:
         rows = [_row(each, capability) for each in chosen]
@@ -53,16 +54,6 @@ def show(
     ]
     width = session.width if session.screen else UNBOUNDED
     session.data(detail(findings, width, color=session.colored))
-
-
-def _installs(run: "Run", wanted: str) -> "list[Install]":
-    exact = [each for each in run.installs if each.id == wanted]
-    chosen = exact or [each for each in run.installs if wanted in each.id]
-    if not chosen:
-        ids = ", ".join(each.id for each in run.installs) or "none"
-        what = f"no install {wanted!r} in this run" if wanted else "this run holds no install"
-        raise NotFound(what, f"Installs: {ids}.")
-    return chosen
 
 
 def _check(run: "Run", capability: str) -> None:

@@ -35,6 +35,15 @@ def holders(index: "Index", ref: Ref) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def root_of(index: "Index", ref: Ref) -> str:
+    """The label of the runner or worker whose method a definition is; '' for everything else."""
+    scopes = index.files[ref.path].scopes
+    is_method = ref.scope > 0 and scopes[scopes[ref.scope].parent].kind is ScopeKind.CLASS
+    if scopes[ref.scope].kind is not ScopeKind.FUNCTION or not is_method:
+        return ""
+    return _label(index, Ref(ref.path, scopes[ref.scope].parent))
+
+
 def _owner(index: "Index", ref: Ref) -> Ref | None:
     """The class around a definition."""
     scopes = index.files[ref.path].scopes

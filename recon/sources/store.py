@@ -33,6 +33,8 @@ _ZLIB = b"\x78"
 _CHECKSUM_BYTES = 4
 OUTLINES = "index.sqlite"
 """The file beside the blobs in which outlines are kept; here it is only counted and pruned."""
+GRAPHS = "graphs"
+"""The folder beside the blobs in which the call graphs of trees are kept; likewise."""
 
 
 def digest_of(data: bytes) -> str:
@@ -55,6 +57,9 @@ class CacheInfo:
     """Of all files, as they lie compressed on the disk."""
     outlines_bytes: int
     """Of those, the file of outlines."""
+    graphs: int
+    """Call graphs, one a tree."""
+    graphs_bytes: int
     oldest_s: float
     """Seconds since the least recently used file was used; 0 where the cache is empty."""
 
@@ -166,6 +171,8 @@ class BlobStore:
             snapshots=sum(folder == "snapshots" for folder, _, _ in files),
             size_bytes=sum(state.st_size for _, _, state in files),
             outlines_bytes=sum(state.st_size for folder, _, state in files if folder == OUTLINES),
+            graphs=sum(folder == GRAPHS for folder, _, _ in files),
+            graphs_bytes=sum(state.st_size for folder, _, state in files if folder == GRAPHS),
             oldest_s=max((now - state.st_mtime for _, _, state in files), default=0.0),
         )
 
@@ -216,7 +223,7 @@ class BlobStore:
             ) from None
 
     def _files(self, *, leftovers: bool = False) -> Iterator[tuple[str, Path, os.stat_result]]:
-        below = {folder: self._below(folder) for folder in ("blobs", "snapshots", "notes")}
+        below = {folder: self._below(folder) for folder in ("blobs", "snapshots", "notes", GRAPHS)}
         own = [self.root / OUTLINES, self.root / f"{OUTLINES}.corrupt"]
         for folder, paths in {**below, OUTLINES: own}.items():
             for path in paths:

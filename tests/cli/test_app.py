@@ -77,6 +77,8 @@ def test_what_does_not_exist_is_a_usage_error(recon_command: Recon, words: tuple
         ("report",),
         ("show",),
         ("explain",),
+        ("find",),
+        ("paths",),
         ("schema",),
         ("runs", "list"),
         ("runs", "show"),

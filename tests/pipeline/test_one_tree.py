@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recon.pipeline import EXCERPT_COLUMNS, EXCERPT_LINES, MOST_NEAREST, Settings
+from recon.kept.kept import opened
+from recon.pipeline import CACHE, EXCERPT_COLUMNS, EXCERPT_LINES, MOST_NEAREST, Settings
 from recon.records.install import Engine
 from recon.records.verdict import Standing
 from recon.runs.files import load, save
+from recon.sources.store import GRAPHS, BlobStore
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import CHAIN, VLLM, WALK, tree, verdict
 from tests.sources.made import library
@@ -174,3 +176,27 @@ def test_a_broken_cache_costs_time_not_the_scan(scan: Scan, settings: Settings, 
 
     assert Standing.PRESENT is verdict(run.installs[0], "accept.linear.greedy").standing
     assert bool(data) == any("cache" in unknown.what for unknown in run.unknowns)
+
+
+def test_the_graph_is_kept_for_later_questions(scan: Scan, settings: Settings, tmp_path: Path) -> None:
+    """Once a tree: a second scan writes it no more."""
+    (install,) = scan(tree(tmp_path / "t", VLLM)).installs
+    (file,) = (settings.cache_dir / GRAPHS).iterdir()
+    before = file.stat().st_ino
+    scan(tmp_path / "t")
+    with opened(settings.cache_dir, install.source_digest) as kept:
+        (step,), (kernel,) = kept.named("GPUModelRunner.execute_model"), kept.named("chain")
+        (path,) = kept.edges.paths({step.id}, {kernel.id}, 3)
+
+    assert (before, BlobStore(settings.cache_dir).info().graphs) == (file.stat().st_ino, 1)
+    assert ["launch"] == [edge.dispatch for edge in path]
+
+
+def test_a_graph_that_cannot_be_kept_costs_no_verdict(scan: Scan, settings: Settings, tmp_path: Path) -> None:
+    """The run says so; what follows from the verdicts is as complete as before."""
+    settings.cache_dir.mkdir()
+    (settings.cache_dir / GRAPHS).write_text("in the way")
+    run = scan(tree(tmp_path / "t", VLLM))
+
+    assert [(CACHE, True)] == [(each.what, "is not kept" in each.why) for each in run.unknowns]
+    assert Standing.PRESENT is verdict(run.installs[0], "accept.linear.greedy").standing

@@ -1,0 +1,115 @@
+"""From an index to what is kept of it: definitions, the edges between them, and everything else with a name."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recon.index.cache import version_of
+from recon.index.records import Scope, ScopeKind
+from recon.index.roots import root_of
+from recon.index.tables import Ref, Table, is_python
+from recon.kept.parts import MODULE, Definition, Edge, Mark, Parts
+from recon.kept.store import is_kept, path_of, write
+
+if TYPE_CHECKING:
+    from recon.index.index import Index
+
+_REGISTER = "register"
+_QUOTES = frozenset("\"'")
+_OF_TORCH = frozenset({"register_parameter", "register_buffer", "register_module"})
+"""Names of a module's own tensors: nothing is looked up by them."""
+
+
+def keep(index: "Index", cache_dir: Path) -> None:
+    """Keep what questions about a tree need, unless this version of recon has kept it already.
+
+    Raises:
+        OSError, sqlite3.Error: the cache folder cannot be written.
+        ValueError: there is more than any tree holds.
+    """
+    path = path_of(cache_dir, index.snapshot.digest)
+    if not is_kept(path, version()):
+        write(path, parts_of(index))
+
+
+@cache
+def version() -> str:
+    """Of everything that has a say in what is kept."""
+    modules = sorted(file.name for file in resources.files("recon.index").iterdir() if file.name.endswith(".py"))
+    return version_of(tuple(name.removesuffix(".py") for name in modules))
+
+
+def parts_of(index: "Index") -> Parts:
+    """What is kept of one tree."""
+    refs = [Ref(path, scope.id) for path, outline in sorted(index.files.items()) for scope in outline.scopes]
+    numbers = {ref: number for number, ref in enumerate(refs)}
+    edges = [
+        Edge(numbers[edge.source], numbers[edge.target], edge.line, edge.dispatch, edge.tier)
+        for edge in index.graph.edges()
+    ]
+    marks = dict.fromkeys((*_launches(index), *_operators(index), *_registrations(index)))
+    definitions = [_definition(index, ref, number) for ref, number in numbers.items()]
+    return Parts(version(), definitions, edges, tuple(marks))
+
+
+def _definition(index: "Index", ref: Ref, number: int) -> Definition:
+    scope = index.names.scope_of(ref)
+    kind = scope.kind.value
+    if scope.kind is ScopeKind.FUNCTION and index.function(ref).is_kernel:
+        kind = "kernel"
+    symbol = index.names.qualname(ref) if kind != MODULE else "<module>"
+    first, line = max(scope.first_line, 1), max(scope.line, 1)
+    return Definition(number, kind, ref.path, line, first, scope.end_line, symbol, root_of(index, ref))
+
+
+def _launches(index: "Index") -> Iterator[Mark]:
+    for edge in index.graph.edges():
+        if edge.dispatch == "launch":
+            target = index.names.scope_of(edge.target)
+            what = f"launches the kernel at {edge.target.path}:{target.line}, {edge.tier.value}"
+            yield _held(index, edge.source, Mark("launch", index.names.qualname(edge.target), "", edge.line, "", what))
+
+
+def _operators(index: "Index") -> Iterator[Mark]:
+    for library in index.libraries:
+        for schema in library.schemas:
+            yield Mark("op", schema.partition("(")[0], library.path, 0, "", f"in a compiled library: {schema}")
+
+
+def _registrations(index: "Index") -> Iterator[Mark]:
+    """What is entered somewhere under a name: by a call, by a decorator, or as a dotted string."""
+    for table in index.names.tables.values():
+        if not is_python(table.path):
+            continue
+        for call in table.outline.calls:
+            last = call.callee.rpartition(".")[2]
+            if _REGISTER in last.lower() and last not in _OF_TORCH and call.args and call.args[0][:1] in _QUOTES:
+                what = f"{call.callee}({', '.join(arg or '...' for arg in call.args[:3])})"
+                name = call.args[0].strip("\"'")
+                yield _held(index, Ref(table.path, call.scope), Mark("registration", name, "", call.line, "", what))
+        for scope in table.scopes:
+            yield from _decorated(index, table, scope)
+    for edge in index.graph.edges():
+        if edge.dispatch == "string":
+            what = f"a dotted string names {edge.target.path}"
+            yield _held(
+                index, edge.source, Mark("registration", index.names.qualname(edge.target), "", edge.line, "", what)
+            )
+
+
+def _decorated(index: "Index", table: Table, scope: Scope) -> Iterator[Mark]:
+    for word in scope.decorators:
+        if _REGISTER in word.rpartition(".")[2].lower() and scope.name != "_":
+            ref = Ref(table.path, scope.id)
+            yield _held(
+                index,
+                ref,
+                Mark("registration", index.names.qualname(ref), "", scope.line, "", f"decorated with @{word}"),
+            )
+
+
+def _held(index: "Index", holder: Ref, mark: Mark) -> Mark:
+    """A mark with the place of the definition that holds it."""
+    return mark._replace(path=holder.path, symbol=index.names.qualname(holder) or "<module>")
