@@ -33,6 +33,8 @@ class Trail:
     """Functions that hand the value on, with the line, in the order in which they were met."""
     makers: dict[Ref, int] = field(default_factory=dict)
     """Functions whose result, or whose work on it, the value is, with the line of the call."""
+    cells: set[Cell] = field(default_factory=set)
+    """Where the value lies on its way."""
     is_fed: bool = False
     """Whether something other than None arrives anywhere."""
 
@@ -53,6 +55,7 @@ class _Walk:
                 self._field(cell.name)
             else:
                 self._local(cell.ref, cell.name)
+        self.trail.cells = self.seen
         return self.trail
 
     def add(self, cell: Cell) -> None:
@@ -116,10 +119,11 @@ class _Walk:
                 self._text(owner, text, call.line)
 
 
-def trail_of(index: Index, ref: Ref, parameter: str) -> Trail:
-    """Walk back from a parameter of a function to whoever makes its value."""
+def trail_of(index: Index, ref: Ref, name: str) -> Trail:
+    """Walk back from a name in a function, a parameter, a local or an object's field, to whoever makes its value."""
     walk = _Walk(index)
-    walk.add(Cell(ref, parameter))
+    _, dot, own = name.rpartition(".")
+    walk.add(Cell(None, own) if dot else Cell(ref, name))
     return walk.follow()
 
 

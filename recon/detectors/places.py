@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
-from recon.index.records import Import
+from recon.index.records import Import, ScopeKind
 from recon.index.tables import Ref, is_python
 
 _OUTSKIRTS = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "examples"})
@@ -35,6 +35,28 @@ def with_doors(index: Index, *shapes: str) -> list[Evidence]:
         for door in doors_of(index, function)
     ]
     return ranked([*places, *doors])
+
+
+def shaped(index: Index, function: Function, sighting: Sighting) -> Evidence:
+    """The evidence that a sighting is."""
+    return evidence(index, function, sighting.line, sighting.note)
+
+
+def launchers(index: Index, function: Function, note: str, steps: int = 1) -> list[Evidence]:
+    """The functions that call one, over a few steps; the note tells of each, with `{}` for what it calls."""
+    found: dict[Ref, Evidence] = {}
+    level = {function.ref: function}
+    for _ in range(steps):
+        onward: dict[Ref, Function] = {}
+        for target in level.values():
+            for edge in index.callers(target.ref):
+                caller = index.function(edge.source)
+                if caller.scope.kind is ScopeKind.FUNCTION and edge.source != function.ref:
+                    onward[edge.source] = caller
+                    place = evidence(index, caller, edge.line, note.format(target.symbol))
+                    found.setdefault(edge.source, place)
+        level = onward
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from recon.detectors.api import Index
-from recon.detectors.handing import Trail, argument_of, reaches, trail_of
+from recon.detectors.handing import Cell, Trail, argument_of, reaches, trail_of
 from recon.detectors.testing import indexed
 from recon.index.tables import Ref
 from tests.index.trees import place, ref_of
@@ -193,3 +193,22 @@ def test_reaching_is_bounded() -> None:
     assert sorted(reached, reverse=True) == reached
     assert not reached[-1]
     assert not reaches(index, steps[1], {steps[0]})
+
+
+def test_a_trail_can_start_at_a_field_and_tells_where_the_value_lies() -> None:
+    """What two trails have in common is how two ends of one buffer are told."""
+    source = """
+class Cache:
+    def __init__(self, kept):
+        self.kept = kept
+
+
+def run(cache):
+    attend(cache.q, cache.kept)
+"""
+    index = tree({"a.py": source})
+    run = ref_of(index.names, "a.py:run")
+    from_field = trail_of(index, run, "cache.kept")
+
+    assert Cell(None, "kept") in trail(index).cells & from_field.cells
+    assert {"a.py:Cache.__init__"} == spelled(index, from_field.functions)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recon.detectors.places import doors_of, outside, ranked, reach_of
+from recon.detectors.places import doors_of, launchers, outside, ranked, reach_of
 from recon.detectors.testing import indexed
 from recon.records.evidence import Evidence, Grade
 from recon.records.verdict import Reach
@@ -133,3 +133,28 @@ def test_reach_is_that_of_the_best_place() -> None:
     wired = place("e/a.py", "f", Grade.SHAPED, "runner V1")
 
     assert (None, Reach.DEFINED, Reach.WIRED) == (reach_of([]), reach_of([place()]), reach_of([place(), wired]))
+
+
+def test_launchers_are_the_functions_that_call_over_some_steps() -> None:
+    """Each with what it calls; a function does not launch itself, and a module is no function."""
+    source = """
+def kernel(n):
+    return kernel(n - 1) if n else 0
+
+
+def launch(n):
+    return kernel(n)
+
+
+def run():
+    return launch(3)
+
+
+run()
+"""
+    index = indexed({"a.py": source})
+    function = index.function(ref_of(index.names, "a.py:kernel"))
+    near, far = (launchers(index, function, "calls {}", steps=steps) for steps in (1, 3))
+
+    assert [("launch", 7, "calls kernel")] == [(each.symbol, each.line, each.note) for each in near]
+    assert ["launch", "run"] == [each.symbol for each in far]

@@ -106,3 +106,29 @@ def test_each_branch_of_a_draft_has_keys_of_its_own(run: Run) -> None:
 
     assert Standing.PRESENT is verdict(run, "attn.tree.draft").standing
     assert f"{OPS}/cache_locs.py" == where["generate_draft_decode_kv_indices"]
+
+
+def test_the_state_of_the_last_accepted_token_is_committed(run: Run) -> None:
+    """One state a draft position is kept, and one of them copied back."""
+    found = verdict(run, "state.chain")
+    where = places(run, "state.chain")
+    scatter = "sglang/kernels/ops/mamba/mamba_state_scatter_triton.py"
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert scatter == where["_fused_mamba_state_scatter_with_mask_kernel"]
+    assert scatter == where["fused_mamba_state_scatter_with_mask"]
+    assert "worker EAGLEWorkerV2" in scopes(run, "state.chain")["fused_mamba_state_scatter_with_mask"]
+
+
+def test_the_state_of_a_node_starts_from_its_parents(run: Run) -> None:
+    """In convolutions and recurrences, with the parents handed over."""
+    found = verdict(run, "state.tree")
+    seen = {each.symbol: each.path for each in (*found.evidence, *found.nearest)}
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert "sglang/kernels/ops/mamba/causal_conv1d_triton.py" == seen["_causal_conv1d_update_kernel"]
+    assert "sglang/kernels/ops/mamba/triton_ops/mamba_ssm.py" == seen["_selective_scan_update_kernel"]
+    assert (
+        "sglang/kernels/ops/attention/fla/fused_recurrent.py"
+        == seen["fused_recurrent_gated_delta_rule_update_fwd_kernel"]
+    )

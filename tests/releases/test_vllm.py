@@ -130,3 +130,25 @@ def test_the_unified_kernel_takes_a_mask(run: Run) -> None:
     """A bias between queries; slopes, windows and scales are none."""
     assert Standing.PRESENT is verdict(run, "attn.mask_hook").standing
     assert {"kernel_unified_attention": UNIFIED, "unified_attention": UNIFIED} == places(run, "attn.mask_hook")
+
+
+def test_the_state_of_a_chain_starts_where_acceptance_ended(run: Run) -> None:
+    """The next step's kernels take the slot of the last accepted token; both runners reach the convolution's."""
+    where, reached = places(run, "state.chain"), scopes(run, "state.chain")
+    mamba = "vllm/model_executor/layers/mamba/ops"
+
+    assert (Standing.PRESENT, Reach.WIRED) == (
+        verdict(run, "state.chain").standing,
+        verdict(run, "state.chain").reach,
+    )
+    assert f"{mamba}/causal_conv1d.py" == where["_causal_conv1d_update_kernel"]
+    assert f"{mamba}/mamba_ssm.py" == where["_selective_scan_update_kernel"]
+    assert {"runner V1", "runner V2"} <= set(reached["_causal_conv1d_update_kernel"])
+
+
+def test_no_state_starts_from_a_parent(run: Run) -> None:
+    """The kernels that know a count of accepted tokens come nearest."""
+    found = verdict(run, "state.tree")
+
+    assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
+    assert "_causal_conv1d_update_kernel" in [each.symbol for each in found.nearest]

@@ -6,6 +6,13 @@ from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synt
 from recon.detectors.shapes.drafting import branch_keys, draft_loops
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
 from recon.detectors.shapes.residuals import residuals
+from recon.detectors.shapes.states import (
+    counted_states,
+    parent_states,
+    picked_states,
+    stepped_states,
+    updated_states,
+)
 from recon.detectors.shapes.walks import greedy_walks, stochastic_walks
 
 GREEDY_WALK = Shape(
@@ -84,4 +91,34 @@ BRANCH_KEYS = Shape(
     "a kernel that writes a key list for each branch: the shared prefix, then the branch's own entries",
     (F.JIT | F.STORE | F.LOAD,),
     branch_keys,
+)
+COUNTED_STATE = Shape(
+    "counted",
+    "a recurrence or convolution whose first state lies at a place found with a count of tokens",
+    (F.JIT | F.LOOP | F.STORE | F.LOAD, F.CUDA | F.LOOP | F.STORE, F.LOOP | F.STORE | F.INDEX_BY_INDEX),
+    counted_states,
+)
+STEPPED_STATE = Shape(
+    "stepped",
+    "a recurrence or convolution that keeps the state after each token at a place of its own",
+    COUNTED_STATE.wanted,
+    stepped_states,
+)
+PICKED_STATE = Shape(
+    "picked",
+    "a copy of one of the entries kept for a request, chosen by its step",
+    (F.JIT | F.STORE | F.LOAD, F.STORE | F.INDEX_BY_INDEX),
+    picked_states,
+)
+PARENT_STATE = Shape(
+    "parent",
+    "a recurrence or convolution in which each node starts from its parent's state or inputs",
+    COUNTED_STATE.wanted,
+    parent_states,
+)
+UPDATED_STATE = Shape(
+    "updated",
+    "a kernel that reads a state, multiplies something into it and writes it back",
+    (F.JIT | F.STORE | F.LOAD,),
+    updated_states,
 )

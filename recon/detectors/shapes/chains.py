@@ -73,9 +73,9 @@ def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
         found = {load.base for load in view.loads_of(side, None) if not _is_scalar_key(load)}
         names = {source.dotted() for source in view.sources(side) if source.op == "name"}
         return found | {name for name in names if name in view.params}
-    moving = _moving(view, loop)
+    rounds = moving(view, loop)
     return {
-        load.base for load in view.loads_of(side, loop) if any(view.depends(load, name, loop) for name in moving)
+        load.base for load in view.loads_of(side, loop) if any(view.depends(load, name, loop) for name in rounds)
     } | {source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(source, loop)}
 
 
@@ -83,7 +83,7 @@ def _is_scalar_key(load: Load) -> bool:
     return all(key.op == "const" for key in load.keys)
 
 
-def _moving(view: View, loop: Term) -> set[str]:
+def moving(view: View, loop: Term) -> set[str]:
     """Names that count a loop's rounds: its target, or a counter that the loop raises."""
     names = {part.dotted() for part in loop.parts[0].walk()} - {""} if loop.op == "for" else set()
     for name, definitions in view.definitions.items():
@@ -235,11 +235,11 @@ def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
     first, second = (
         {id(inner.term): inner for key in load.keys for inner in view.loads_behind(key, loop)} for load in (one, other)
     )
-    moving = _moving(view, loop) if loop is not None else set()
+    rounds = moving(view, loop) if loop is not None else set()
     for key in first.keys() & second.keys():
         token = first[key]
         is_vector = loop is None and any(True for part in token.keys for _ in view.calls_behind(part, ("arange",)))
-        at_position = is_vector or (loop is not None and any(view.depends(token, name, loop) for name in moving))
+        at_position = is_vector or (loop is not None and any(view.depends(token, name, loop) for name in rounds))
         if at_position and token.base not in (one.base, other.base):
             return True
     return False
@@ -315,8 +315,8 @@ def _is_number(view: View, operand: Term, loop: Term) -> bool:
     """A draw, or a number loaded at the loop's position."""
     if is_random(operand) or is_opaque(operand):
         return True
-    moving = _moving(view, loop)
-    return any(view.depends(load, name, loop) for load in loads(operand, deep=False) for name in moving)
+    rounds = moving(view, loop)
+    return any(view.depends(load, name, loop) for load in loads(operand, deep=False) for name in rounds)
 
 
 def _chooses_token(view: View, compare: Term, loop: Term) -> bool:

@@ -91,7 +91,8 @@ def loads(term: Term, *, deep: bool = True) -> list[Load]:
         return []
     name, function = callee(term), term.parts[0]
     if name == "load" and function.op == "attr":
-        return [Load(subject(term.parts[1]), (term.parts[1],), term)]
+        place = [part for part in term.parts[2:3] if part.op == "tuple"]  # load(tensor, [i, j])
+        return [Load(subject(term.parts[1]), tuple(place[0].parts) if place else (term.parts[1],), term)]
     if name in LOADERS and function.op == "attr":
         positional = [part for part in term.parts[1:] if part.op != "kw"]
         receiver = subject(function.parts[0])
@@ -115,6 +116,13 @@ def _subscript(term: Term) -> list[Load]:
     if not name or name.endswith((".shape", ".stride", ".size")):
         return []
     return [Load(name, keys, term)]
+
+
+def bare(term: Term) -> Term:
+    """A value without the casts around it."""
+    while callee(term) in CASTS and term.parts[0].op == "attr":
+        term = term.parts[0].parts[0]
+    return term
 
 
 def names_in(term: Term) -> set[str]:
