@@ -26,6 +26,7 @@ from recon.facts.gather import gather
 from recon.facts.gpus import GPUS
 from recon.facts.installs import discover
 from recon.facts.machine import MACHINE
+from recon.facts.names import PACKAGE_OF
 from recon.facts.pythons import pythons
 from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
@@ -47,6 +48,7 @@ from recon.sources.edits import compare_with_record
 from recon.sources.local import LocalTree
 from recon.sources.release import open_release, open_wheel
 from recon.sources.store import OUTLINES, BlobStore
+from recon.verdicts.companions import settle
 from recon.verdicts.judge import judge
 
 RELEASES = Host("releases", "releases", "", (), ())
@@ -115,7 +117,7 @@ class _Learned:
     searched: list[RunSearched] = field(default_factory=list)
 
     def run(self, *, complete: bool) -> Run:
-        installs = with_companions(tuple(self.installs))
+        installs = settle(with_companions(tuple(self.installs)), _package_of)
         hosts = tuple(dict.fromkeys(self.hosts))
         return Run(
             schema_version=SCHEMA_VERSION,
@@ -339,6 +341,10 @@ def excerpts_of(verdicts: tuple[Verdict, ...], snapshot: Snapshot, store: BlobSt
         shown = [each.decode("utf-8", "replace") for each in lines[first - 1 : first - 1 + EXCERPT_LINES]]
         found.append(Excerpt(path, first, "\n".join(text[:EXCERPT_COLUMNS] for text in shown)))
     return tuple(found)
+
+
+def _package_of(install: Install) -> str:
+    return PACKAGE_OF.get(install.engine, "")
 
 
 def with_companions(installs: tuple[Install, ...]) -> tuple[Install, ...]:

@@ -9,6 +9,7 @@ from recon.index.records import Feature
 from recon.index.sighting import Sighting
 from recon.records.evidence import Evidence, Grade
 from recon.records.findings import Findings
+from recon.records.source import Library
 from recon.records.verdict import Gate, Member, Reach, Standing
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Gate",
     "Grade",
     "Index",
+    "Library",
     "Member",
     "Reach",
     "Shape",
@@ -50,6 +52,8 @@ class Case:
     name: str
     files: Mapping[str, str]
     standing: Standing
+    libraries: tuple[Library, ...] = ()
+    """Compiled libraries of the tree, of which names were read."""
 
 
 @dataclass(frozen=True, slots=True)

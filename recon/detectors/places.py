@@ -8,6 +8,8 @@ from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sightin
 from recon.index.records import Import, ScopeKind
 from recon.index.tables import Ref, is_python
 
+_MOST_STEPS = 4
+"""Calls between the function that C++ registers and the kernel."""
 _OUTSKIRTS = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "examples"})
 
 
@@ -63,8 +65,8 @@ def launchers(index: Index, function: Function, note: str, steps: int = 1) -> li
 class Outside:
     """Functions of other distributions that could hold an answer, and who calls them."""
 
-    names: str
-    """Dotted names, for a sentence; empty if there are none."""
+    names: tuple[str, ...]
+    """Dotted names, sorted."""
     places: tuple[Evidence, ...]
 
 
@@ -88,7 +90,7 @@ def outside(index: Index, *words: frozenset[str]) -> Outside:
                 note = f"calls {name}, which another distribution defines"
                 found.setdefault((caller.ref, name), evidence(index, caller, call.line, note, Grade.DECLARED))
                 names[name] = None
-    return Outside(" and ".join(sorted(names)), tuple(ranked(found.values())))
+    return Outside(tuple(sorted(names)), tuple(ranked(found.values())))
 
 
 def _is_foreign(item: Import, own: set[str]) -> bool:
@@ -106,9 +108,15 @@ def _foreign_name(callee: str, imported: Mapping[str, Import]) -> str:
 
 
 def doors_of(index: Index, function: Function) -> list[Function]:
-    """Python functions that call code from a CUDA file which their module builds by file name."""
+    """Python functions that call code of a CUDA file: an operator, or a module built from the file by its name."""
     name = PurePosixPath(function.path).name
-    doors: list[Function] = []
+    above = _above(index, function.ref)
+    doors = [
+        index.function(caller.ref)
+        for row in index.operator_rows
+        if not above.isdisjoint(row.functions)
+        for caller in row.callers
+    ]
     for path, outline in index.files.items():
         builders = (
             {text.scope for text in outline.texts if PurePosixPath(text.text).name == name} if is_python(path) else ()
@@ -121,6 +129,15 @@ def doors_of(index: Index, function: Function) -> list[Function]:
                 if _leads(index, path, scope, function)
             ]
     return list({door.ref: door for door in doors}.values())
+
+
+def _above(index: Index, ref: Ref) -> set[Ref]:
+    """A function of C++ or CUDA and those that call it, over a few steps."""
+    level, seen = {ref}, {ref}
+    for _ in range(_MOST_STEPS):
+        level = {edge.source for one in level for edge in index.callers(one) if not is_python(edge.source.path)} - seen
+        seen |= level
+    return seen
 
 
 def _calls(builder: str, callee: str) -> bool:

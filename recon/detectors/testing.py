@@ -13,7 +13,7 @@ from recon.errors import Unreadable
 from recon.index.index import index_of, open_cache
 from recon.ports import Silent
 from recon.records.findings import Findings
-from recon.records.source import Snapshot, SourceFile
+from recon.records.source import Library, Snapshot, SourceFile
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class MemoryBlobs:
         return self.files[digest]
 
 
-def indexed(files: Mapping[str, str]) -> Index:
+def indexed(files: Mapping[str, str], libraries: tuple[Library, ...] = ()) -> Index:
     """The index of a small tree, shapes asked."""
     blobs = {blake2b(text.encode(), digest_size=16).hexdigest(): text.encode() for text in files.values()}
     sources = tuple(
         SourceFile(path, blake2b(text.encode(), digest_size=16).hexdigest(), len(text.encode()))
         for path, text in sorted(files.items())
     )
-    snapshot = Snapshot("", sources, (), ())
+    snapshot = Snapshot("", sources, libraries, ())
     with tempfile.TemporaryDirectory() as folder, open_cache(Path(folder) / "cache.db") as cache:
         store = MemoryBlobs(blobs)
         index = index_of(snapshot, store, cache, Silent(), 0)
@@ -50,4 +50,4 @@ def indexed(files: Mapping[str, str]) -> Index:
 
 def findings_in(detector: Detector, case: Case) -> Findings:
     """What a detector finds in a case."""
-    return detector.detect(indexed(case.files))
+    return detector.detect(indexed(case.files, case.libraries))

@@ -28,6 +28,7 @@ KNOWN = (
 )
 
 PACKAGES = tuple(dict.fromkeys(known.package for known in KNOWN))
+PACKAGE_OF = {known.engine: known.package for known in KNOWN}
 DISTRIBUTIONS = tuple(known.distribution for known in KNOWN)
 
 

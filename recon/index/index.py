@@ -8,6 +8,7 @@ from pathlib import Path
 from recon.index.cache import OutlineCache
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
+from recon.index.optable import Row, table_of
 from recon.index.pool import outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
@@ -15,9 +16,10 @@ from recon.index.roots import holders
 from recon.index.sighting import Sighting
 from recon.index.tables import Ref, is_python
 from recon.ports import Blobs, Progress
+from recon.records.operator import Operator
 from recon.records.path import Tier
 from recon.records.source import Library, Snapshot
-from recon.records.unknown import PARTLY, Unknown
+from recon.records.unknown import LIBRARY, PARTLY, Unknown
 
 KERNEL = Feature.JIT | Feature.CUDA
 _LONGEST_HELPER = 90
@@ -98,6 +100,17 @@ class Index:
     def libraries(self) -> tuple[Library, ...]:
         """The compiled libraries of the tree."""
         return self.snapshot.libraries
+
+    @cached_property
+    def operator_rows(self) -> tuple[Row, ...]:
+        """The operators of the tree, with the definitions that call them and that run for them."""
+        is_blind = any(each.what == LIBRARY for each in self.snapshot.unread)
+        return table_of(self.names, self.libraries, is_blind=is_blind, has_callers=lambda ref: bool(self.callers(ref)))
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """Every operator that the tree calls, registers, or holds the schema or symbol of."""
+        return tuple(row.operator for row in self.operator_rows)
 
     @cached_property
     def counts(self) -> Counts:

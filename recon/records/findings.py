@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from recon.records.evidence import Evidence
+from recon.records.unknown import Unknown
 from recon.records.verdict import Gate, Member, Reach
 
 
@@ -21,5 +22,7 @@ class Findings:
     reach: Reach | None = None
     gates: tuple[Gate, ...] = ()
     members: tuple[Member, ...] = ()
-    external: str = ""
-    """An import that could hold the answer and was not scanned: the standing is unknown where nothing else speaks."""
+    external: tuple[str, ...] = ()
+    """Functions of other distributions that could hold the answer: it is unknown where nothing else speaks."""
+    unread: tuple[Unknown, ...] = ()
+    """What else could hold the answer and was not read, as far as only this question goes."""

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+PACKAGE = "package"
+"""`what` of functions of another distribution that was not scanned."""
+LIBRARY = "compiled library"
+"""`what` of compiled libraries whose names were not read: an operator may lie in them."""
 PARTLY = "CUDA source, partly"
 """`what` of sources that were examined as far as their grammar reads; they hide nothing that a caller does not show."""
 

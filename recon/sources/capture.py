@@ -7,15 +7,13 @@ from dataclasses import replace
 from recon.errors import Unreadable
 from recon.ports import Entry, Progress, SourceTree
 from recon.records.source import Library, Snapshot, SourceFile
-from recon.records.unknown import Unknown
+from recon.records.unknown import LIBRARY, Unknown
 from recon.sources.elf import read_library
 from recon.sources.select import MAX_FILES, MAX_TOTAL_BYTES, Kind, fault_of, kind_of, printable, refusal
 from recon.sources.store import BlobStore
 
 NOT_ASKED = "skipped on request: compiled libraries were not asked for"
 """Why a library is unread when `compiled` is False."""
-
-LIBRARY = "compiled library"
 
 
 def capture(tree: SourceTree, store: BlobStore, progress: Progress, *, compiled: bool = True) -> Snapshot:

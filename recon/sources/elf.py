@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from recon.errors import Unreadable
 from recon.ports import ByteRange
 from recon.records.source import Library
-from recon.records.unknown import Unknown
+from recon.records.unknown import LIBRARY, Unknown
 from recon.sources.select import printable
 
 MAX_TABLE_BYTES = 64 << 20
@@ -139,9 +139,9 @@ def read_library(path: str, data: ByteRange) -> Library | Unknown:
             needed=tuple(_names(tables.strings, tables.needed)),
         )
     except _Malformed as error:
-        return Unknown("compiled library", printable(path), str(error))
+        return Unknown(LIBRARY, printable(path), str(error))
     except Unreadable as error:
-        return Unknown("compiled library", printable(path), error.message)
+        return Unknown(LIBRARY, printable(path), error.message)
 
 
 def _header(image: _Image) -> _Header:

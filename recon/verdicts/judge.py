@@ -7,9 +7,11 @@
 4. Whatever is not sufficient evidence becomes a nearest miss.
 """
 
+from dataclasses import replace
+
 from recon.records.evidence import Evidence, Grade
 from recon.records.findings import Findings
-from recon.records.unknown import PARTLY, Unknown
+from recon.records.unknown import PACKAGE, PARTLY, Unknown
 from recon.records.verdict import Searched, Standing, Verdict
 
 MOST_PLACES = 5
@@ -29,7 +31,9 @@ def judge(capability: str, title: str, findings: Findings, searched: Searched) -
         return Verdict(
             capability, standing, findings.reach, reason, shown, nearest, searched, findings.gates, findings.members
         )
-    blind = _blind(findings, searched)
+    own = _own_blind(findings)
+    blind = own or tuple(each for each in searched.unread if each.what != PARTLY)
+    searched = replace(searched, unread=(*own, *searched.unread))
     standing = Standing.UNKNOWN if blind else Standing.ABSENT
     nearest = (*findings.evidence, *findings.nearest)
     reason = _not_decided(title, blind) if blind else findings.reason or _not_found(title, nearest, searched)
@@ -51,11 +55,9 @@ def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) ->
     )
 
 
-def _blind(findings: Findings, searched: Searched) -> tuple[Unknown, ...]:
-    """What was not read and could hold the answer."""
-    if findings.external:
-        return (Unknown("package", findings.external, "it was not scanned"),)
-    return tuple(each for each in searched.unread if each.what != PARTLY)
+def _own_blind(findings: Findings) -> tuple[Unknown, ...]:
+    """What could hold the answer to this question alone, and was not read."""
+    return (*(Unknown(PACKAGE, name, "it was not scanned") for name in findings.external), *findings.unread)
 
 
 def _not_decided(title: str, blind: tuple[Unknown, ...]) -> str:

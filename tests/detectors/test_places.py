@@ -90,11 +90,11 @@ def step(x):
 """
     found = outside(indexed({"e/a.py": source, "e/ops.py": "def verify_tree(x):\n    pass\n"}), WORDS)
 
-    assert "other_kernel.verify_tree_greedy" == found.names
+    assert ("other_kernel.verify_tree_greedy",) == found.names
     assert [("step", 12, Grade.DECLARED)] == [(each.symbol, each.line, each.grade) for each in found.places]
 
 
-def test_several_are_joined_into_one_clause() -> None:
+def test_several_are_named_apart() -> None:
     """And each is a place of its own."""
     source = """
 from k import tree_verify
@@ -107,7 +107,7 @@ def step(x):
 """
     found = outside(indexed({"e/a.py": source}), frozenset({"nothing", "of"}), WORDS)
 
-    assert "k.tree_verify and m.n.verify_tree" == found.names
+    assert ("k.tree_verify", "m.n.verify_tree") == found.names
     assert [7, 8] == sorted(each.line for each in found.places)
 
 
@@ -115,7 +115,7 @@ def test_an_import_that_nobody_calls_is_none() -> None:
     """It may be left over."""
     found = outside(indexed({"e/a.py": "from k import verify_tree\n"}), WORDS)
 
-    assert ("", ()) == (found.names, found.places)
+    assert ((), ()) == (found.names, found.places)
 
 
 def test_places_that_a_runner_reaches_come_first_and_tests_last() -> None:

@@ -20,7 +20,7 @@ from recon.runs.files import load, save
 from recon.sources.store import BlobStore
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import VLLM, WALK, tree, verdict
-from tests.sources.made import wheel
+from tests.sources.made import library, wheel
 
 
 def test_a_target_that_fails_leaves_the_others(scan: Scan, tmp_path: Path) -> None:
@@ -76,6 +76,52 @@ def test_kernel_packages_of_another_environment_are_none(scan: Scan, tmp_path: P
     )
 
     assert [(), ()] == [each.companions for each in pipeline.with_companions(apart)]
+
+
+ENGINE = {
+    "sglang/__init__.py": "",
+    "sglang/accept.py": """
+from sgl_kernel import verify_tree
+
+
+def accept(out, links):
+    verify_tree(out, links)
+""",
+}
+KERNEL = {
+    "sgl_kernel/__init__.py": "from sgl_kernel.spec import verify_tree\n",
+    "sgl_kernel/spec.py": """
+import torch
+
+
+def verify_tree(out, candidates, siblings, target_predict):
+    torch.ops.sgl_kernel.verify_tree.default(out, candidates, siblings, target_predict)
+""",
+}
+SCHEMA = b"verify_tree(Tensor! out, Tensor candidates, Tensor siblings, Tensor target_predict) -> ()"
+
+
+@pytest.mark.parametrize(
+    ("schema", "standing", "said"),
+    [
+        (SCHEMA, Standing.PRESENT, "has: calls torch.ops.sgl_kernel.verify_tree"),
+        (b"sort(Tensor! x) -> ()", Standing.ABSENT, "lacks: nothing can be called that does this"),
+    ],
+)
+def test_a_kernel_package_named_beside_an_engine_settles_what_it_calls(
+    scan: Scan, tmp_path: Path, schema: bytes, standing: Standing, said: str
+) -> None:
+    """By the schema in its library; alone the engine's answer is open."""
+    alone = tree(tmp_path / "engine", ENGINE)
+    kernel = tree(tmp_path / "kernel", {**KERNEL, "sgl_kernel/ops.abi3.so": library(text=(schema,)).data})
+    (before,) = scan(alone).installs
+    after, beside = scan(alone, kernel).installs
+    found = verdict(after, "accept.tree.greedy")
+
+    assert Standing.UNKNOWN is verdict(before, "accept.tree.greedy").standing
+    assert standing is found.standing is verdict(beside, "accept.tree.greedy").standing
+    assert said in found.reason
+    assert ["accept"] == [each.symbol for each in (*found.evidence, *found.nearest)]
 
 
 def test_a_wheel_is_read_as_a_tree_is(scan: Scan, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from recon.records.evidence import Evidence, Grade
 from recon.records.findings import Findings
-from recon.records.unknown import Unknown
+from recon.records.unknown import PACKAGE, Unknown
 from recon.records.verdict import Gate, Member, Reach, Searched, Standing, Verdict
 from recon.verdicts.judge import MOST_PLACES, judge
 
@@ -134,9 +134,22 @@ def test_sources_read_in_part_hide_nothing() -> None:
 
 
 def test_an_import_that_was_not_scanned_makes_unknown() -> None:
-    """Only where nothing else speaks."""
-    verdict = judged(Findings(external="sgl_kernel"))
+    """Only where nothing else speaks; the search record keeps what it was."""
+    verdict = judged(Findings(external=("k.verify", "k.walk")), PARTLY)
 
     assert Standing.UNKNOWN is verdict.standing
-    assert "sgl_kernel could hold it: it was not scanned." in verdict.reason
-    assert Standing.PRESENT is judged(Findings((place(),), external="sgl_kernel")).standing
+    assert "k.verify and 1 more could hold it: it was not scanned." in verdict.reason
+    assert (
+        Unknown(PACKAGE, "k.verify", "it was not scanned"),
+        Unknown(PACKAGE, "k.walk", "it was not scanned"),
+        PARTLY,
+    ) == verdict.searched.unread
+    assert Standing.PRESENT is judged(Findings((place(),), external=("k.verify",))).standing
+
+
+def test_what_only_one_question_could_not_read_makes_only_its_answer_unknown() -> None:
+    """A detector knows of it, the index does not."""
+    verdict = judged(Findings(unread=(Unknown("operator", "torch.ops.k.walk", "its registration was not read"),)))
+
+    assert Standing.UNKNOWN is verdict.standing
+    assert "torch.ops.k.walk could hold it: its registration was not read." in verdict.reason

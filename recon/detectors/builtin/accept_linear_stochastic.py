@@ -7,6 +7,8 @@ What it is
 What counts
     shaped: one comparison sets two numbers looked up by the same token (p and q), joined by a quotient, a product or
     logarithms, against a random number, and ends acceptance.
+    shaped, too: a call of a compiled operator whose schema takes drafted tokens and the probabilities of both models,
+    and no links between nodes.
     The tree must also take a residual somewhere; without one the standing is partial.
 
 Blind spots
@@ -17,8 +19,9 @@ Sources
     Leviathan et al., Fast inference from transformers via speculative decoding, 2023; Chen et al., 2023.
 """
 
-from recon.detectors.api import Case, Detector, Findings, Index, Standing
-from recon.detectors.places import outside, ranked, reach_of, seen
+from recon.detectors.api import Case, Detector, Findings, Index, Library, Standing
+from recon.detectors.compiled import compiled, draws_along_chain
+from recon.detectors.places import outside, ranked, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import GREEDY_CHAIN, RESIDUAL, STOCHASTIC_CHAIN
 
 _WORDS = (frozenset({"chain", "sampling"}), frozenset({"rejection", "sampl"}), frozenset({"chain", "reject"}))
@@ -34,11 +37,15 @@ def detect(index: Index) -> Findings:
     lacks = (
         "" if residuals or not tests else "No residual max(p - q, 0) is taken beside the test: no token is recovered."
     )
+    behind = compiled(index, draws_along_chain, *_WORDS)
     if tests:
-        return Findings(evidence=(*tests, *ranked(rest)), lacks=lacks, reach=reach_of(tests))
+        doors = [each for each in with_doors(index, STOCHASTIC_CHAIN.id) if each not in tests]
+        return Findings(evidence=(*tests, *doors, *ranked(rest)), lacks=lacks, reach=reach_of((*tests, *doors)))
+    if behind.places:
+        return Findings(evidence=behind.places, nearest=behind.nearest, reach=reach_of(behind.places))
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *seen(index, GREEDY_CHAIN.id))
-    return Findings(nearest=near, external=elsewhere.names)
+    near = (*elsewhere.places, *behind.nearest, *seen(index, GREEDY_CHAIN.id))
+    return Findings(nearest=near, reason=behind.reason, external=elsewhere.names, unread=behind.unread)
 
 
 _RATIO = """
@@ -81,8 +88,17 @@ def k(out, draft, want, n):
             if w != tl.load(draft + b * n + i + 1):
                 bad = True
 """
+_WRAPPER = """
+def draw(draft_probs, draft_ids, target_probs, seed):
+    return torch.ops.k.draw.default(draft_probs, draft_ids, target_probs, seed)
+"""
+_SCHEMA = "draw(Tensor draft_probs, Tensor draft_ids, Tensor target_probs, int seed) -> Tensor"
+_LIBRARY = Library("k/ops.abi3.so", 1, (), (_SCHEMA,), ())
+_SYMBOL = Library("k/ops.abi3.so", 1, ("_Z26chain_speculative_samplingN2at6TensorES0_S0_b",), (), ())
 
 CASES = (
+    Case("a compiled operator that is called", {"k/a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
+    Case("a symbol that nothing calls", {"k/a.py": ""}, Standing.ABSENT, (_SYMBOL,)),
     Case("a quotient in Triton, the residual beside it", {"a.py": _RATIO}, Standing.PRESENT),
     Case("gathers in torch", {"a.py": _GATHER}, Standing.PRESENT),
     Case("exact match is no rejection sampling", {"a.py": _EXACT}, Standing.ABSENT),

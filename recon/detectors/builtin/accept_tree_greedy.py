@@ -8,6 +8,8 @@ What counts
     shaped: in one function the next node is found from the current one (by links, dictionaries, parents, a frontier, a
     table or a set of paths) and its drafted token is compared with the target's choice at the node reached; a match
     is counted or written out.
+    shaped, too: a call of a compiled operator whose schema takes drafted tokens, links between nodes and the target's
+    choices, and nothing random.
     declared: a Python function that calls such code in a CUDA file that its module builds.
 
 Blind spots
@@ -18,7 +20,8 @@ Sources
     Miao et al., SpecInfer, 2023, section 4.2; Cai et al., Medusa, 2024; Li et al., EAGLE, 2024.
 """
 
-from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.api import Case, Detector, Findings, Index, Library, Standing
+from recon.detectors.compiled import compiled, walks_tree
 from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import GREEDY_CHAIN, GREEDY_WALK
 
@@ -27,10 +30,18 @@ _WORDS = (frozenset({"tree", "verify"}), frozenset({"tree", "accept"}), frozense
 
 def detect(index: Index) -> Findings:
     """Places that walk a tree; operators of other distributions and chains are what comes nearest."""
-    walks = with_doors(index, GREEDY_WALK.id)
+    behind = compiled(index, walks_tree, *_WORDS)
+    walks = [*with_doors(index, GREEDY_WALK.id), *behind.places]
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *seen(index, GREEDY_CHAIN.id))
-    return Findings(evidence=tuple(walks), nearest=near, reach=reach_of(walks), external=elsewhere.names)
+    near = (*elsewhere.places, *behind.nearest, *seen(index, GREEDY_CHAIN.id))
+    return Findings(
+        evidence=tuple(walks),
+        nearest=near,
+        reason="" if walks else behind.reason,
+        reach=reach_of(walks),
+        external=elsewhere.names,
+        unread=behind.unread,
+    )
 
 
 _LINKS = """
@@ -125,8 +136,20 @@ def accept(predicts, links, wanted):
     kernels.verify_tree_greedy(predicts, links, wanted)
     return predicts
 """
+_WRAPPER = """
+def verify(out, accepted, candidates, next_token, next_sibling, target_predict):
+    torch.ops.k.verify.default(out, accepted, candidates, next_token, next_sibling, target_predict)
+"""
+_SCHEMA = "verify(Tensor! out, Tensor! n, Tensor candidates, Tensor next_sibling, Tensor target_predict) -> ()"
+_LIBRARY = Library("k/ops.abi3.so", 1, (), (_SCHEMA,), ())
+_ANOTHER = Library("k/ops.abi3.so", 1, (), ("verify(Tensor candidates, Tensor target_predict) -> ()",), ())
+_EMPTY = Library("k/ops.abi3.so", 1, (), ("sort(Tensor! x) -> ()",), ())
 
 CASES = (
+    Case("a compiled operator that is called", {"k/a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
+    Case("a compiled operator that nobody calls", {"k/a.py": ""}, Standing.ABSENT, (_LIBRARY,)),
+    Case("a compiled operator without links", {"k/a.py": _WRAPPER}, Standing.ABSENT, (_ANOTHER,)),
+    Case("a wrapper whose operator is gone", {"k/a.py": _WRAPPER}, Standing.ABSENT, (_EMPTY,)),
     Case("an operator of another distribution, by its module", {"a.py": _OUTSIDE_MODULE}, Standing.UNKNOWN),
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),

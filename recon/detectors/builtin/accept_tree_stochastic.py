@@ -9,6 +9,8 @@ What counts
     shaped: a walk from node to node whose test sets the target's probability of the drafted token (looked up by that
     token) against a random number, with a residual max(p - q, 0) in the same function; or siblings in turn where a
     refused one loses its probability and the rest is renormalised.
+    shaped, too: a call of a compiled operator whose schema takes drafted tokens, links between nodes, the target's
+    probabilities and random numbers.
     declared: a Python function that calls such code in a CUDA file that its module builds.
 
 Blind spots
@@ -19,7 +21,8 @@ Sources
     Miao et al., SpecInfer, 2023, algorithm 2; Li et al., EAGLE, 2024; Leviathan et al., 2023 for the residual.
 """
 
-from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.api import Case, Detector, Findings, Index, Library, Standing
+from recon.detectors.compiled import compiled, draws_along_tree
 from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import STOCHASTIC_CHAIN, STOCHASTIC_WALK
 
@@ -28,10 +31,18 @@ _WORDS = (frozenset({"tree", "sampling"}), frozenset({"tree", "reject"}), frozen
 
 def detect(index: Index) -> Findings:
     """Places that draw along a tree; operators of other distributions and rejection sampling are what comes nearest."""
-    walks = with_doors(index, STOCHASTIC_WALK.id)
+    behind = compiled(index, draws_along_tree, *_WORDS)
+    walks = [*with_doors(index, STOCHASTIC_WALK.id), *behind.places]
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *seen(index, STOCHASTIC_CHAIN.id))
-    return Findings(evidence=tuple(walks), nearest=near, reach=reach_of(walks), external=elsewhere.names)
+    near = (*elsewhere.places, *behind.nearest, *seen(index, STOCHASTIC_CHAIN.id))
+    return Findings(
+        evidence=tuple(walks),
+        nearest=near,
+        reason="" if walks else behind.reason,
+        reach=reach_of(walks),
+        external=elsewhere.names,
+        unread=behind.unread,
+    )
 
 
 _DRAWS = """
@@ -98,8 +109,18 @@ def accept(predicts, links, probs):
     tree_sampling_target_only(predicts, links, probs)
     return predicts
 """
+_WRAPPER = """
+def draw(out, candidates, siblings, uniform, target_probs):
+    torch.ops.k.draw.default(out, candidates, siblings, uniform, target_probs)
+"""
+_SCHEMA = "draw(Tensor! out, Tensor candidates, Tensor siblings, Tensor uniform, Tensor target_probs) -> ()"
+_LIBRARY = Library("k/ops.abi3.so", 1, (), (_SCHEMA,), ())
+_GREEDY = "draw(Tensor! out, Tensor candidates, Tensor siblings, Tensor target_predict) -> ()"
+_ANOTHER = Library("k/ops.abi3.so", 1, (), (_GREEDY,), ())
 
 CASES = (
+    Case("a compiled operator that is called", {"k/a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
+    Case("a compiled operator without chance", {"k/a.py": _WRAPPER}, Standing.ABSENT, (_ANOTHER,)),
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("a probability mass over siblings in CUDA", {"a.cuh": _DRAWS}, Standing.PRESENT),
     Case("siblings in turn, renormalised", {"a.py": _RENORMALISE}, Standing.PRESENT),
