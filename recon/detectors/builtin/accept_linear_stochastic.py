@@ -90,15 +90,15 @@ def k(out, draft, want, n):
 """
 _WRAPPER = """
 def draw(draft_probs, draft_ids, target_probs, seed):
-    return torch.ops.k.draw.default(draft_probs, draft_ids, target_probs, seed)
+    return torch.ops.ops.draw.default(draft_probs, draft_ids, target_probs, seed)
 """
 _SCHEMA = "draw(Tensor draft_probs, Tensor draft_ids, Tensor target_probs, int seed) -> Tensor"
-_LIBRARY = Library("k/ops.abi3.so", 1, (), (_SCHEMA,), ())
-_SYMBOL = Library("k/ops.abi3.so", 1, ("_Z26chain_speculative_samplingN2at6TensorES0_S0_b",), (), ())
+_LIBRARY = Library("ops.abi3.so", 1, (), (_SCHEMA,), ())
+_SYMBOL = Library("ops.abi3.so", 1, ("_Z26chain_speculative_samplingN2at6TensorES0_S0_b",), (), ())
 
 CASES = (
-    Case("a compiled operator that is called", {"k/a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
-    Case("a symbol that nothing calls", {"k/a.py": ""}, Standing.ABSENT, (_SYMBOL,)),
+    Case("a compiled operator that is called", {"a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
+    Case("a symbol that nothing calls", {"a.py": ""}, Standing.ABSENT, (_SYMBOL,)),
     Case("a quotient in Triton, the residual beside it", {"a.py": _RATIO}, Standing.PRESENT),
     Case("gathers in torch", {"a.py": _GATHER}, Standing.PRESENT),
     Case("exact match is no rejection sampling", {"a.py": _EXACT}, Standing.ABSENT),

@@ -138,18 +138,18 @@ def accept(predicts, links, wanted):
 """
 _WRAPPER = """
 def verify(out, accepted, candidates, next_token, next_sibling, target_predict):
-    torch.ops.k.verify.default(out, accepted, candidates, next_token, next_sibling, target_predict)
+    torch.ops.ops.verify.default(out, accepted, candidates, next_token, next_sibling, target_predict)
 """
 _SCHEMA = "verify(Tensor! out, Tensor! n, Tensor candidates, Tensor next_sibling, Tensor target_predict) -> ()"
-_LIBRARY = Library("k/ops.abi3.so", 1, (), (_SCHEMA,), ())
-_ANOTHER = Library("k/ops.abi3.so", 1, (), ("verify(Tensor candidates, Tensor target_predict) -> ()",), ())
-_EMPTY = Library("k/ops.abi3.so", 1, (), ("sort(Tensor! x) -> ()",), ())
+_LIBRARY = Library("ops.abi3.so", 1, (), (_SCHEMA,), ())
+_ANOTHER = Library("ops.abi3.so", 1, (), ("verify(Tensor candidates, Tensor target_predict) -> ()",), ())
+_EMPTY = Library("ops.abi3.so", 1, (), ("sort(Tensor! x) -> ()",), ())
 
 CASES = (
-    Case("a compiled operator that is called", {"k/a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
-    Case("a compiled operator that nobody calls", {"k/a.py": ""}, Standing.ABSENT, (_LIBRARY,)),
-    Case("a compiled operator without links", {"k/a.py": _WRAPPER}, Standing.ABSENT, (_ANOTHER,)),
-    Case("a wrapper whose operator is gone", {"k/a.py": _WRAPPER}, Standing.ABSENT, (_EMPTY,)),
+    Case("a compiled operator that is called", {"a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
+    Case("a compiled operator that nobody calls", {"a.py": ""}, Standing.ABSENT, (_LIBRARY,)),
+    Case("a compiled operator without links", {"a.py": _WRAPPER}, Standing.ABSENT, (_ANOTHER,)),
+    Case("a wrapper whose operator is gone", {"a.py": _WRAPPER}, Standing.ABSENT, (_EMPTY,)),
     Case("an operator of another distribution, by its module", {"a.py": _OUTSIDE_MODULE}, Standing.UNKNOWN),
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),

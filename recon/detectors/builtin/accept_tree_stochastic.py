@@ -111,16 +111,16 @@ def accept(predicts, links, probs):
 """
 _WRAPPER = """
 def draw(out, candidates, siblings, uniform, target_probs):
-    torch.ops.k.draw.default(out, candidates, siblings, uniform, target_probs)
+    torch.ops.ops.draw.default(out, candidates, siblings, uniform, target_probs)
 """
 _SCHEMA = "draw(Tensor! out, Tensor candidates, Tensor siblings, Tensor uniform, Tensor target_probs) -> ()"
-_LIBRARY = Library("k/ops.abi3.so", 1, (), (_SCHEMA,), ())
+_LIBRARY = Library("ops.abi3.so", 1, (), (_SCHEMA,), ())
 _GREEDY = "draw(Tensor! out, Tensor candidates, Tensor siblings, Tensor target_predict) -> ()"
-_ANOTHER = Library("k/ops.abi3.so", 1, (), (_GREEDY,), ())
+_ANOTHER = Library("ops.abi3.so", 1, (), (_GREEDY,), ())
 
 CASES = (
-    Case("a compiled operator that is called", {"k/a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
-    Case("a compiled operator without chance", {"k/a.py": _WRAPPER}, Standing.ABSENT, (_ANOTHER,)),
+    Case("a compiled operator that is called", {"a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
+    Case("a compiled operator without chance", {"a.py": _WRAPPER}, Standing.ABSENT, (_ANOTHER,)),
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("a probability mass over siblings in CUDA", {"a.cuh": _DRAWS}, Standing.PRESENT),
     Case("siblings in turn, renormalised", {"a.py": _RENORMALISE}, Standing.PRESENT),
