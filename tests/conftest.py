@@ -95,6 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     home = cache.mkdir("recon") if cache else Path(tempfile.gettempdir()) / f"recon-tests-{os.getuid()}"
     os.environ["RECON_CACHE_DIR"] = str(home / "cache")
     os.environ["RECON_STATE_DIR"] = str(home / "state")
+    os.environ["RECON_CONFIG_DIR"] = str(home / "config")
     os.environ["RECON_PLUGINS"] = "off"
     os.environ.setdefault("RECON_TEST_CACHE", str(home / "releases"))
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "RECON_CONFIG"):

@@ -53,24 +53,43 @@ def write_outputs(session: Session, outputs: Iterable[Output], view: View) -> No
     Raises:
         Unreadable: one cannot be written.
     """
+    for output in outputs:
+        write_file(session, output.format.name, output.path, output.format.render(view))
+
+
+def write_file(session: Session, name: str, path: Path, text: str) -> None:
+    """Write a file of a format, and say so.
+
+    Raises:
+        Unreadable: it cannot be written.
+    """
     from recon.runs.files import write_atomically
 
-    for output in outputs:
-        content = output.format.render(view).encode("utf-8", "backslashreplace")
-        try:
-            write_atomically(output.path, content, mode=0o644)
-        except OSError as error:
-            raise Unreadable(f"cannot write {output.path}: {error.strerror or error}") from error
-        session.note(f"wrote {output.path} ({output.format.name})")
+    try:
+        write_atomically(path, text.encode("utf-8", "backslashreplace"), mode=0o644)
+    except OSError as error:
+        raise Unreadable(f"cannot write {path}: {error.strerror or error}") from error
+    session.note(f"wrote {path} ({name})")
+
+
+def target_of(word: str) -> tuple[str, Path]:
+    """The format's name and the file that a word of `-o` asks for.
+
+    Raises:
+        Usage: it is not FORMAT=PATH.
+        NotFound: there is no folder to write the file in.
+    """
+    name, equals, words = word.partition("=")
+    if not equals or not words:
+        raise Usage(f"-o {word} is not FORMAT=PATH", "For example: -o html=report.html")
+    path = path_of(words)
+    if path.is_dir():
+        raise NotFound(f"{path} is a folder", f"Name a file in it: -o {name}={path}/report.{name}")
+    if not path.parent.is_dir():
+        raise NotFound(f"there is no folder {path.parent}", "Create it first.")
+    return name, path
 
 
 def _output(word: str) -> Output:
-    name, equals, path = word.partition("=")
-    if not equals or not path:
-        raise Usage(f"-o {word} is not FORMAT=PATH", "For example: -o html=report.html")
-    made = Output(format_named(name), path_of(path))
-    if made.path.is_dir():
-        raise NotFound(f"{made.path} is a folder", f"Name a file in it: -o {name}={made.path}/report.{name}")
-    if not made.path.parent.is_dir():
-        raise NotFound(f"there is no folder {made.path.parent}", "Create it first.")
-    return made
+    name, path = target_of(word)
+    return Output(format_named(name), path)

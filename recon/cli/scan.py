@@ -53,27 +53,39 @@ def scan(
 
     Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found or files unread, 130 interrupted and saved.
     """
-    from recon import pipeline
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
-    from recon.cli.progress import progress_of
-    from recon.cli.stopping import stoppable
     from recon.report.view import Source
 
     session = session_of(context)
-    session.detail(f"cache {cache_dir()}, state {state_dir()}")
     outputs = outputs_of(output or ())
     named, releases = (*(paths or ()), *(path or ())), tuple(release or ())
-    targets = pipeline.ScanTargets(paths=named, releases=releases, local=not (named or releases))
-    try:
-        with progress_of(session) as shown, stoppable(shown) as progress:
-            run = pipeline.scan(targets, settings(compiled=not no_compiled, workers=workers), progress)
-    except Interrupted as stopped:
-        keep_partial(session, stopped)
-    saved = keep(session, run)
+    run, saved = scanned(session, named, releases, settings(compiled=not no_compiled, workers=workers))
     view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
     show(session, view, as_json=json)
     write_outputs(session, outputs, view)
     leave(exit_of(run) if saved else Exit.INCOMPLETE)
+
+
+def scanned(
+    session: Session, paths: tuple[str, ...], releases: tuple[str, ...], told: "Settings"
+) -> "tuple[Run, Path | None]":
+    """Scan what is named, or this machine where nothing is, and save the run; the path is None where it cannot be.
+
+    Raises:
+        typer.Exit: it was interrupted; what was learned is saved.
+    """
+    from recon import pipeline
+    from recon.cli.progress import progress_of
+    from recon.cli.stopping import stoppable
+
+    session.detail(f"cache {cache_dir()}, state {state_dir()}")
+    targets = pipeline.ScanTargets(paths=paths, releases=releases, local=not (paths or releases))
+    try:
+        with progress_of(session) as shown, stoppable(shown) as progress:
+            run = pipeline.scan(targets, told, progress)
+    except Interrupted as stopped:
+        keep_partial(session, stopped)
+    return run, keep(session, run)
 
 
 def settings(*, compiled: bool = True, workers: int = 0) -> "Settings":

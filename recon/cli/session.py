@@ -146,6 +146,11 @@ def state_dir() -> Path:
     return _folder("RECON_STATE_DIR", "user_state_path")
 
 
+def config_dir() -> Path:
+    """Where the user's own features lie: RECON_CONFIG_DIR, else the user's configuration folder."""
+    return _folder("RECON_CONFIG_DIR", "user_config_path")
+
+
 def _folder(variable: str, function: str) -> Path:
     named = os.environ.get(variable)
     if named:

@@ -1,0 +1,140 @@
+"""`recon gap`: what does this tree lack for that feature, and where would a patch go?"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recon.cli.session import Session, config_dir, session_of
+from recon.errors import Exit, NotFound, Usage
+
+if TYPE_CHECKING:
+    from recon.features.shelf import Shelf
+    from recon.records.feature import Feature
+    from recon.records.gap import GapReport
+    from recon.records.install import Install
+    from recon.records.run import Run
+
+
+def gap(
+    context: typer.Context,
+    *,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option("--feature", metavar="NAME", help="A feature of --list, or a TOML file; repeat for more."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the features that are known by name.")] = False,
+    run: Annotated[
+        str, typer.Option("--run", metavar="RUN", help="A file, or a name of `recon runs list`; else the newest scan.")
+    ] = "",
+    path: Annotated[
+        list[str] | None,
+        typer.Option("--path", metavar="PATH", help="Scan the tree, wheel or environment at PATH first; repeatable."),
+    ] = None,
+    release: Annotated[
+        list[str] | None,
+        typer.Option("--release", metavar="NAME==VERSION", help="Scan a published release first; repeatable."),
+    ] = None,
+    install: Annotated[
+        str, typer.Option("--install", metavar="ID", help="Only this install: its id or a part of it, e.g. vllm.")
+    ] = "",
+    output: Annotated[
+        list[str] | None,
+        typer.Option("-o", "--output", metavar="FORMAT=PATH", help="Also write a file: markdown, text or tsv."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print features, answers and steps as JSON.")] = False,
+) -> None:
+    """Compare an engine tree with a feature: what is there, what is missing, and where a patch would go, in its order.
+
+    Without --run, --path and --release the newest saved scan is asked. Every place is a line of the scanned source,
+    taken from the verdicts of the scan.
+
+    Exit codes: 0 done, 2 no such feature, run, path or release, 3 nothing found or files unread.
+    """
+    from recon.cli.outputs import target_of, write_file
+    from recon.cli.scan import exit_of, leave
+    from recon.features.shelf import named, shelf
+    from recon.report.gap_files import gap_rows, writer_named
+    from recon.report.gap_screen import gap_screen
+    from recon.report.gap_words import view_of_gaps
+
+    session = session_of(context)
+    known = shelf(config_dir() / "features")
+    for unknown in known.unknowns:
+        session.note(f"warning: {unknown.what} ({unknown.where}): {unknown.why}")
+    if listed:
+        _list(session, known, as_json=json)
+        return
+    if not feature:
+        raise Usage("no feature is named", f"For example: recon gap --feature {next(iter(known.features), 'NAME')}")
+    targets = [target_of(word) for word in output or ()]
+    writers = [writer_named(name) for name, _ in targets]
+    features = named(tuple(feature), known)
+    asked, name, scanned = _asked(session, run, tuple(path or ()), tuple(release or ()))
+    report = _report(features, _chosen(asked, install), asked, name)
+    view = view_of_gaps(report, asked)
+    if json:
+        session.data(_encoded(report))
+    else:
+        session.data(gap_screen(view, session.width, color=session.colored) if session.screen else gap_rows(view))
+    for (kind, target), writer in zip(targets, writers, strict=True):
+        write_file(session, kind, target, writer(view))
+    leave(exit_of(asked) if scanned else Exit.OK)
+
+
+def _asked(session: Session, run: str, paths: tuple[str, ...], releases: tuple[str, ...]) -> "tuple[Run, str, bool]":
+    """The run that is asked, its name, and whether it was made for this question."""
+    from recon.cli.saved import named_or_newest
+    from recon.cli.scan import scanned, settings
+
+    if not paths and not releases:
+        source = named_or_newest(run, "scan")
+        return source.run, source.name, False
+    if run:
+        raise Usage("--run names a saved scan, --path and --release ask for a new one", "Give one of them.")
+    made, saved = scanned(session, paths, releases, settings())
+    return made, saved.name if saved else "", True
+
+
+def _chosen(run: "Run", wanted: str) -> "list[Install]":
+    """The engines that are asked; a kernel package only where it is named."""
+    exact = [each for each in run.installs if each.id == wanted]
+    alike = [each for each in run.installs if wanted in each.id]
+    chosen = exact or [each for each in alike if wanted or not each.engine.is_companion]
+    if not chosen:
+        ids = ", ".join(each.id for each in run.installs) or "none"
+        what = f"no install {wanted!r} in this run" if wanted else "this run holds no engine"
+        raise NotFound(what, f"Installs: {ids}.")
+    return chosen
+
+
+def _report(features: "tuple[Feature, ...]", chosen: "list[Install]", run: "Run", name: str) -> "GapReport":
+    from recon import __version__
+    from recon.records.gap import GapReport
+    from recon.records.run import SCHEMA_VERSION
+    from recon.verdicts.gaps import gaps_of
+
+    gaps = gaps_of(features, chosen, run.installs)
+    return GapReport(SCHEMA_VERSION, __version__, name, run.started_at, features, gaps)
+
+
+def _encoded(value: object) -> str:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode() + "\n"
+
+
+def _list(session: Session, known: "Shelf", *, as_json: bool) -> None:
+    from recon.report.text import visible
+
+    if as_json:
+        session.data(_encoded(list(known.features.values())))
+        return
+    width = max(map(len, known.features), default=0)
+    gap = "  " if session.screen else "\t"
+    session.data(
+        "".join(
+            f"{name.ljust(width) if session.screen else name}{gap}{visible(each.title)}{gap}"
+            f"{visible(each.what if session.screen else each.origin)}\n"
+            for name, each in known.features.items()
+        )
+    )

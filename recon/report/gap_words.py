@@ -1,0 +1,140 @@
+"""Gaps in words: what every way of writing them shares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recon.records.feature import Feature, Purpose, Work
+from recon.records.gap import Answer, Elsewhere, Gap, GapReport, Hook, Step
+from recon.records.install import Install
+from recon.records.path import Tier
+from recon.records.run import Run
+from recon.records.verdict import Gate, Standing
+from recon.report.findings import label_of
+from recon.report.numbers import count
+from recon.report.words import REACHES, STANDINGS, TIERS
+
+WORKS: dict[Work, str] = {Work.KERNEL: "K", Work.PLUMBING: "P", Work.CONFIGURATION: "C"}
+"""One letter for the kind of work."""
+LEGEND = "K kernel, P plumbing, C configuration"
+PURPOSES: dict[Purpose, str] = {
+    Purpose.REQUIRED: "",
+    Purpose.HYBRID: "hybrid models",
+    Purpose.SPEED: "speed",
+}
+_COUNTED = {Standing.PARTIAL: "partly", Standing.ABSENT: "missing", Standing.UNKNOWN: "cannot tell"}
+
+
+@dataclass(frozen=True, slots=True)
+class GapView:
+    """A report with the records that its ids name."""
+
+    report: GapReport
+    features: Mapping[str, Feature]
+    installs: Mapping[str, Install]
+
+    def label(self, install: str) -> str:
+        """An install as people call it."""
+        return label_of(self.installs[install])
+
+    def by_install(self) -> dict[str, list[Gap]]:
+        """The gaps of each install, in the order of the run."""
+        found: dict[str, list[Gap]] = {}
+        for gap in self.report.gaps:
+            found.setdefault(gap.install, []).append(gap)
+        return found
+
+    def title(self, gap: Gap) -> str:
+        """The feature's name for people."""
+        return self.features[gap.feature].title
+
+
+def view_of_gaps(report: GapReport, run: Run) -> GapView:
+    """A report ready to be written."""
+    features = {feature.id: feature for feature in report.features}
+    return GapView(report, features, {install.id: install for install in run.installs})
+
+
+def answer_words(standing: Standing) -> str:
+    """`yes`, `partly`, `no` or `cannot tell`."""
+    return STANDINGS[standing].text
+
+
+def sentence_of(gap: Gap) -> str:
+    """How far an install is from a feature, in a sentence or two."""
+    total = len(gap.answers)
+    here = gap.counts.get(Standing.PRESENT, 0)
+    parts = [f"{here if here < total else 'all'} of {total} needs are there"]
+    parts += [f"{count(gap.counts[each])} {word}" for each, word in _COUNTED.items() if gap.counts.get(each)]
+    said = f"{answer_words(gap.standing)}. {', '.join(parts)}."
+    blocked = any(
+        answer.purpose is Purpose.REQUIRED and answer.standing in (Standing.ABSENT, Standing.PARTIAL)
+        for answer in gap.answers
+    )
+    return f"{said} No option turns it on." if blocked else said
+
+
+def need_words(title: str, purpose: Purpose) -> str:
+    """A need with what it is needed for, unless the feature requires it."""
+    return f"{title} ({PURPOSES[purpose]})" if PURPOSES[purpose] else title
+
+
+def here_words(answer: Answer) -> str:
+    """Whether a need is met, and how far what meets it is connected."""
+    reach = f", {REACHES[answer.reach]}" if answer.reach else ""
+    return f"{answer_words(answer.standing)}{reach}"
+
+
+def place_words(answer: Answer) -> str:
+    """The best place of an answer; empty where there is none."""
+    if answer.place is None:
+        return ""
+    near = "nearest " if answer.is_near else ""
+    return f"{near}{answer.place.path}:{answer.place.line}"
+
+
+def why_words(answer: Answer) -> str:
+    """The reason, and who lacks it where others do not."""
+    lacking = f" Not in {', '.join(answer.lacking)}." if answer.lacking else ""
+    return f"{answer.why}{lacking}"
+
+
+def step_words(step: Step) -> str:
+    """A step's heading: its kind of work, what it gives, and what it builds on."""
+    after = f", after {' and '.join(map(str, step.after))}" if step.after else ""
+    return f"{need_words(step.title, step.purpose)}: {step.work.value}{after}"
+
+
+def hook_at(hook: Hook) -> str:
+    """Place of a hook as `path:line`."""
+    return f"{hook.path}:{hook.line}"
+
+
+def route_words(hook: Hook) -> str:
+    """How the engine's step gets to a hook, station by station; empty if that is not known."""
+    stations = [
+        f"{each.symbol} ({TIERS[each.tier]})" if each.tier is not Tier.CERTAIN and each.dispatch else each.symbol
+        for each in hook.route
+    ]
+    return " > ".join(stations)
+
+
+def limits_of(answer: Answer) -> tuple[str, ...]:
+    """Conditions under which what is there may run; what is missing has its gates with its step."""
+    return tuple(map(gate_words, answer.gates)) if answer.standing is Standing.PRESENT else ()
+
+
+def gate_words(gate: Gate) -> str:
+    """A condition with its place."""
+    return f"{gate.condition} ({gate.path}:{gate.line})"
+
+
+def who_words(view: GapView, gap: Gap, other: Elsewhere) -> str:
+    """Who has what is missing here."""
+    if other.install == gap.install:
+        return f"{other.member} of this install"
+    return view.label(other.install)
+
+
+def other_place(other: Elsewhere) -> str:
+    """Where another has it."""
+    return f"{other.place.path}:{other.place.line}" if other.place else ""
