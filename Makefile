@@ -24,7 +24,7 @@ PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
 TIMED = $(PYTHON) tools/timed.py "make $@"
 
-.PHONY: help python test check full demo fix clean _test _check _full _slow _demo _fix
+.PHONY: help python test check full demo fix docs clean _test _check _full _slow _demo _fix
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ demo: python ## scan two real releases, print the verdicts, write the page (abou
 
 fix: python ## format, and apply the linter's safe fixes
 	@$(TIMED) $(MAKE) _fix
+
+docs: $(VENV)/.dev ## write the pages that are made from the code: docs/detectors.md
+	@$(BIN)/python tools/detectors_page.py
 
 clean: ## remove the environments and caches that make made; reports and the user's cache stay
 	rm -rf $(VENV) .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from recon import __version__
 from recon.detectors.registry import capabilities as known_capabilities
-from recon.detectors.registry import choices, detectors, shapes_version
+from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
 from recon.detectors.survey import survey
 from recon.errors import Interrupted, NoEngine, ReconError, Unreadable
 from recon.estimates.decision import decide
@@ -145,6 +145,11 @@ def capabilities() -> tuple[Capability, ...]:
     return known_capabilities()
 
 
+def detectors_unheard() -> tuple[Unknown, ...]:
+    """Detectors of other distributions that cannot be asked, and why."""
+    return unheard()
+
+
 def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
     """Find the trees that were named, read them and judge them.
 
@@ -156,6 +161,7 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
         Interrupted: the user stopped it; what was learned is inside.
     """
     learned = _Learned()
+    learned.unknowns += detectors_unheard()
     try:
         _scan_into(learned, targets, settings, progress)
     except KeyboardInterrupt:
@@ -288,6 +294,7 @@ def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
     verdicts = []
     for detector in detectors():
         counts = index.counts
+        findings, troubles = findings_of(detector, index)
         searched = Searched(
             files=counts.python_files + counts.cuda_files,
             functions=counts.functions,
@@ -295,9 +302,9 @@ def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
             examined=index.examined_for(shape.id for shape in detector.shapes),
             libraries=counts.libraries,
             shapes=tuple(shape.words for shape in detector.shapes),
-            unread=index.unread,
+            unread=(*index.unread, *troubles),
         )
-        verdict = judge(detector.capability, detector.title, detector.detect(index), searched)
+        verdict = judge(detector.capability, detector.title, findings, searched)
         verdicts.append(replace(verdict, nearest=verdict.nearest[:MOST_NEAREST]))
         progress.advance(note=detector.capability)
     progress.finish()

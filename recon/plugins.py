@@ -5,10 +5,14 @@ A plug-in that cannot be loaded must not take recon with it: it becomes an Unkno
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
 
 from recon.records.unknown import Unknown
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,10 @@ class Plugin:
     distribution: str
     """Empty where the entry point belongs to none."""
     value: object
+    version: str = ""
+    """Of the distribution; empty if unknown."""
+    module: str = ""
+    """Dotted name of the module that the entry point names."""
 
 
 def plugins(group: str) -> tuple[Plugin | Unknown, ...]:
@@ -29,10 +37,15 @@ def plugins(group: str) -> tuple[Plugin | Unknown, ...]:
     return tuple(map(_loaded, sorted(entry_points(group=group), key=lambda point: (point.name, point.value))))
 
 
-def _loaded(point: EntryPoint) -> Plugin | Unknown:
-    distribution = point.dist.name if point.dist is not None else ""
+def tried(what: str, where: str, call: Callable[[], T]) -> T | Unknown:
+    """Run code of a plug-in; what it raises becomes an Unknown about `what` at `where`."""
     try:
-        return Plugin(point.name, distribution, point.load())
-    except Exception as error:  # noqa: BLE001  # whatever it does wrong, it is its own fault and stays its own
-        where = f"{point.value} of {distribution or 'an unknown distribution'}"
-        return Unknown(f"plug-in {point.name}", where, f"{type(error).__name__}: {error}")
+        return call()
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it does wrong, it is its own fault and stays its own
+        return Unknown(what, where, f"{type(error).__name__}: {error}")
+
+
+def _loaded(point: EntryPoint) -> Plugin | Unknown:
+    name, version = (point.dist.name, point.dist.version) if point.dist is not None else ("", "")
+    where = f"{point.value} of {name or 'an unknown distribution'}"
+    return tried(f"plug-in {point.name}", where, lambda: Plugin(point.name, name, point.load(), version, point.module))

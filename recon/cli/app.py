@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from recon import __version__
-from recon.cli import cache, explain, find, gap, paths, probe_kernels, report, runs, scan, schema, show
+from recon.cli import cache, explain, find, gap, new, paths, probe_kernels, report, runs, scan, schema, show
 from recon.cli.outcome import ended
 from recon.cli.session import Color, ProgressMode, Session, open_streams, write
 
@@ -72,6 +72,7 @@ app.command("find")(find.find)
 app.command("paths")(paths.paths)
 app.command("gap")(gap.gap)
 app.add_typer(runs.app, name="runs")
+app.add_typer(new.app, name="new")
 app.add_typer(cache.app, name="cache")
 app.command("schema")(schema.schema)
 

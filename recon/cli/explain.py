@@ -27,6 +27,8 @@ def explain(
     from recon.report.text import visible
 
     session = session_of(context)
+    for unknown in pipeline.detectors_unheard():
+        session.note(f"warning: {unknown.what} ({unknown.where}): {unknown.why}")
     known = {each.id: each for each in pipeline.capabilities()}
     if capability and capability not in known:
         near = get_close_matches(capability, known, n=1, cutoff=0.5)

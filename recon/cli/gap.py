@@ -97,13 +97,12 @@ def _asked(session: Session, run: str, paths: tuple[str, ...], releases: tuple[s
 
 def _chosen(run: "Run", wanted: str) -> "list[Install]":
     """The engines that are asked; a kernel package only where it is named."""
-    exact = [each for each in run.installs if each.id == wanted]
-    alike = [each for each in run.installs if wanted in each.id]
-    chosen = exact or [each for each in alike if wanted or not each.engine.is_companion]
+    from recon.cli.asking import installs_of
+
+    chosen = [each for each in installs_of(run, wanted) if wanted or not each.engine.is_companion]
     if not chosen:
-        ids = ", ".join(each.id for each in run.installs) or "none"
-        what = f"no install {wanted!r} in this run" if wanted else "this run holds no engine"
-        raise NotFound(what, f"Installs: {ids}.")
+        ids = ", ".join(each.id for each in run.installs)
+        raise NotFound("this run holds no engine", f"Name a kernel package with --install: {ids}.")
     return chosen
 
 

@@ -7,6 +7,7 @@ from recon.detectors.shapes.flow import View
 from recon.index.index import Function, Index
 from recon.index.records import Feature
 from recon.index.sighting import Sighting
+from recon.index.term import Term
 from recon.records.evidence import Evidence, Grade
 from recon.records.findings import Findings
 from recon.records.source import Library
@@ -28,6 +29,7 @@ __all__ = [
     "Shape",
     "Sighting",
     "Standing",
+    "Term",
     "View",
 ]
 

@@ -1,12 +1,19 @@
 """One reading of a function for all shapes at once; runs in the worker processes of the index."""
 
-from recon.detectors.api import Sighting, View
+from collections.abc import Iterable
+
+from recon.detectors.api import Shape, Sighting, View
 from recon.detectors.registry import shapes
 from recon.index.index import any_of
 from recon.index.reading import Subject
 
 
 def survey(subject: Subject) -> list[Sighting]:
-    """What the shapes see in one function; each is asked only where its features say that it may be there."""
+    """What the shapes see in one function."""
+    return seen_by(shapes(), subject)
+
+
+def seen_by(asked: Iterable[Shape], subject: Subject) -> list[Sighting]:
+    """What some shapes see in one function; each is asked only where its features say that it may be there."""
     view = View(subject.body, subject.params)
-    return [sighting for shape in shapes() if any_of(subject.features, shape.wanted) for sighting in shape.find(view)]
+    return [sighting for shape in asked if any_of(subject.features, shape.wanted) for sighting in shape.find(view)]

@@ -3,12 +3,13 @@
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
-from recon.detectors.api import Case, Detector, Index
-from recon.detectors.registry import choices, shapes_version
-from recon.detectors.survey import survey
+from recon.detectors.api import Case, Detector, Index, Shape
+from recon.detectors.registry import shapes, shapes_version
+from recon.detectors.survey import seen_by
 from recon.errors import Unreadable
 from recon.index.index import index_of, open_cache
 from recon.ports import Silent
@@ -33,8 +34,10 @@ class MemoryBlobs:
         return self.files[digest]
 
 
-def indexed(files: Mapping[str, str], libraries: tuple[Library, ...] = ()) -> Index:
-    """The index of a small tree, shapes asked."""
+def indexed(files: Mapping[str, str], libraries: tuple[Library, ...] = (), more: tuple[Shape, ...] = ()) -> Index:
+    """The index of a small tree, all shapes asked that are registered, and more that are not."""
+    asked = {shape.id: shape for shape in (*shapes(), *more)}
+    wanted = {shape.id: shape.wanted for shape in asked.values()}
     blobs = {blake2b(text.encode(), digest_size=16).hexdigest(): text.encode() for text in files.values()}
     sources = tuple(
         SourceFile(path, blake2b(text.encode(), digest_size=16).hexdigest(), len(text.encode()))
@@ -44,10 +47,11 @@ def indexed(files: Mapping[str, str], libraries: tuple[Library, ...] = ()) -> In
     with tempfile.TemporaryDirectory() as folder, open_cache(Path(folder) / "cache.db") as cache:
         store = MemoryBlobs(blobs)
         index = index_of(snapshot, store, cache, Silent(), 0)
-        index.ask(survey, shapes_version(), choices(), store, cache, progress=Silent(), workers=0)
+        ask = partial(seen_by, asked.values())
+        index.ask(ask, shapes_version(), wanted, store, cache, progress=Silent(), workers=0)
     return index
 
 
 def findings_in(detector: Detector, case: Case) -> Findings:
     """What a detector finds in a case."""
-    return detector.detect(indexed(case.files, case.libraries))
+    return detector.detect(indexed(case.files, case.libraries, detector.shapes))

@@ -9,7 +9,7 @@ import pytest
 
 from recon.detectors import builtin
 from recon.detectors.api import Detector, Shape
-from recon.detectors.registry import capabilities, choices, detectors, shapes
+from recon.detectors.registry import capabilities, choices, detectors, ours, shapes
 from recon.records.verdict import Standing
 
 HEADINGS = ["What it is", "What counts", "Blind spots", "Sources"]
@@ -123,4 +123,4 @@ def test_a_file_that_is_not_named_after_its_capability_is_refused(
     monkeypatch.delitem(sys.modules, "recon.detectors.builtin.stray", raising=False)
 
     with pytest.raises(ValueError, match=f"stray speaks for {re.escape(capability)}"):
-        detectors.__wrapped__()
+        ours.__wrapped__()

@@ -1,11 +1,13 @@
 """Where features come from: ours, other distributions, the user's folder, a file that is named."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from recon.errors import NotFound, Unreadable
+from recon.features.reading import feature_of
 from recon.features.shelf import MAX_BYTES, named, read, shelf
 from recon.records.feature import Feature
 from tests.features.test_reading import FILE
@@ -101,6 +103,14 @@ def test_a_file_that_cannot_be_one_is_not_read_whole(tmp_path: Path) -> None:
 
     with pytest.raises(Unreadable, match="is larger than"):
         read(tmp_path / "huge.toml")
+
+
+def test_the_feature_that_the_documentation_shows_is_one() -> None:
+    """Readers start from it."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "using.md").read_text()
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+    assert ["walk"] == [need.id for need in feature_of(shown.encode(), "using.md").needs]
 
 
 EACH = pytest.mark.parametrize("feature", shelf(Path("nowhere")).features.values(), ids=lambda each: each.id)
