@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from recon import __version__
+from recon.detectors.calls import paths_of
 from recon.detectors.registry import capabilities as known_capabilities
 from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
 from recon.detectors.survey import survey
@@ -38,6 +39,7 @@ from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
 from recon.records.host import Host, PythonEnv
 from recon.records.install import Edits, Excerpt, Found, Install
+from recon.records.path import CallPath
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.records.run import Searched as RunSearched
 from recon.records.source import Snapshot
@@ -260,7 +262,8 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
         index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
         learned.unknowns += cache.notes
     verdicts = verdicts_of(index, progress)
-    install = install_of(source, verdicts, store, {each.id for each in learned.installs})
+    paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict.capability, verdict.evidence))
+    install = install_of(source, verdicts, paths, store, {each.id for each in learned.installs})
     learned.installs.append(install)
     learned.unknowns += kept(index, settings.cache_dir)
     counts = index.counts
@@ -311,7 +314,9 @@ def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
     return tuple(verdicts)
 
 
-def install_of(source: Source, verdicts: tuple[Verdict, ...], store: BlobStore, taken: set[str]) -> Install:
+def install_of(
+    source: Source, verdicts: tuple[Verdict, ...], paths: tuple[CallPath, ...], store: BlobStore, taken: set[str]
+) -> Install:
     """One judged tree as a record."""
     found = source.found
     stem = f"{found.engine.value}-{found.version or 'unknown'}-{source.snapshot.digest[:6]}"
@@ -327,7 +332,7 @@ def install_of(source: Source, verdicts: tuple[Verdict, ...], store: BlobStore, 
         companions=(),
         edits=source.edits,
         verdicts=verdicts,
-        paths=(),
+        paths=paths,
         excerpts=excerpts_of(verdicts, source.snapshot, store),
     )
 

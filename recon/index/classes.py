@@ -110,13 +110,23 @@ class Classes:
         return tuple(Ref(ref.path, entry.id) for entry in entries if isinstance(entry, Scope))
 
     def overrides(self, ref: Ref, name: str) -> tuple[Ref, ...]:
-        """Definitions of a method in the subclasses of a class."""
+        """Definitions of a method in the subclasses of a class, those that stand in another base of one too."""
         key = (ref, name)
         known = self._overrides.get(key)
         if known is None:
-            below = [found for one in self.subclasses(ref) for found in self.own(one, name)]
+            own = self.method(ref, name)
+            below = [
+                found
+                for one in self.subclasses(ref)
+                for found in (self.own(one, name) or (self.method(one, name) if self._is_mixed(one) else ()))
+                if found not in own
+            ]
             known = self._overrides[key] = tuple(dict.fromkeys(below))
         return known
+
+    def _is_mixed(self, ref: Ref) -> bool:
+        """Whether a class has several bases, so that one of them can override what another one defines."""
+        return len(self.bases(ref)) > 1
 
     def called(self, ref: Ref) -> str:
         """The method that runs when an instance is called: `__call__`, or `forward` of a torch module."""

@@ -5,9 +5,11 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from recon.index.context import carried
 from recon.index.names import Names
 from recon.index.operators import Operators
 from recon.index.records import Call, Feature, Param, Scope, ScopeKind
+from recon.index.sites import Site, named_calls, parameter_of
 from recon.index.tables import Ref, Table, is_python, tokens
 from recon.index.values import Kind, Value, weaker
 from recon.records.path import Tier
@@ -32,20 +34,12 @@ class Edge(NamedTuple):
     """Line of the call in the source's file, counted from 1."""
     dispatch: str
     """`call`, `method`, `construct`, `launch` (a kernel with its grid), `operator` (torch.ops), `string` (named by a
-    dotted string), or `override` (a subclass's method, reached through the base class's)."""
+    dotted string), `by name` (a method looked up by a name that the caller hands over), `context` (it finds what the
+    source has made, without a call), or `override` (a subclass's method, reached through the base class's)."""
     tier: Tier
 
 
 Add = Callable[[Edge], None]
-
-
-class _Site(NamedTuple):
-    """A call whose callee is a function of the tree."""
-
-    path: str
-    call: Call
-    is_bound: bool
-    """Whether the first parameter is given by the object."""
 
 
 class _Use(NamedTuple):
@@ -63,7 +57,7 @@ class PythonEdges:
         self._names = names
         self._operators = operators
         self._add = add
-        self._sites: dict[Ref, list[_Site]] = {}
+        self._sites: dict[Ref, list[Site]] = {}
         self._uses: dict[tuple[Ref, str], list[_Use]] = {}
         self._functions, self._methods = _index(names)
 
@@ -77,6 +71,9 @@ class PythonEdges:
                 self._strings(table)
                 self._entries(table)
         self._through_parameters()
+        self._by_name()
+        for maker, taker, line in carried(self._names):
+            self._add(Edge(maker, taker, line, "context", Tier.LIKELY))
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
@@ -103,6 +100,8 @@ class PythonEdges:
             name = self._names.classes.called(value.ref)
             receiver = None if value.exact else value.ref
             methods = self._names.classes.method(value.ref, name)
+            if not methods and not value.exact:  # the base leaves it to the classes below
+                return self._below(table, call, value.ref, name)
             for target in methods:
                 self._method(table, call, Value(Kind.DEFINITION, target, tier=value.tier, receiver=receiver))
             return bool(methods)
@@ -111,6 +110,13 @@ class PythonEdges:
         else:
             self._method(table, call, value)
         return True
+
+    def _below(self, table: Table, call: Call, base: Ref, name: str) -> bool:
+        """Add the edges to what subclasses define under a name."""
+        targets = self._names.classes.overrides(base, name)
+        for target in targets:
+            self._edge(table, call, target, "override", Tier.LIKELY)
+        return bool(targets)
 
     def _operator(self, table: Table, call: Call, value: Value) -> None:
         """Add the edges to what torch.ops, or a module compiled from sources of the tree, calls by a name."""
@@ -129,7 +135,7 @@ class PythonEdges:
         makers = classes.method(value.ref, "__init__") or classes.method(value.ref, "__new__")
         for target in (*makers, *classes.method(value.ref, "__post_init__")):
             self._edge(table, call, target, "construct", value.tier)
-            self._sites.setdefault(target, []).append(_Site(table.path, call, is_bound=True))
+            self._sites.setdefault(target, []).append(Site(table.path, call, is_bound=True))
         if not makers:
             self._edge(table, call, value.ref, "construct", value.tier)
 
@@ -147,11 +153,13 @@ class PythonEdges:
         if overrides and not self._is_self(table, call):
             tier = weaker(tier, Tier.LIKELY)
         self._edge(table, call, value.ref, dispatch, tier)
+        is_bound = is_method and "staticmethod" not in row.decorators and not self._by_class(table, call)
+        site = Site(table.path, call, is_bound)
+        self._sites.setdefault(value.ref, []).append(site)
         for target in overrides:
             if target != value.ref:
                 self._edge(table, call, target, "override", Tier.LIKELY)
-        is_bound = is_method and "staticmethod" not in row.decorators and not self._by_class(table, call)
-        self._sites.setdefault(value.ref, []).append(_Site(table.path, call, is_bound))
+                self._sites.setdefault(target, []).append(site)
 
     def _is_self(self, table: Table, call: Call) -> bool:
         root, _, rest = call.callee.partition(".")
@@ -184,6 +192,8 @@ class PythonEdges:
         name = steps[-1]
         if name in _BUILTIN_METHODS or any(value.kind is Kind.MODULE for value in values):
             return False
+        if self._narrowed(table, call, name):
+            return False
         candidates: Sequence[Ref] = self._methods.get(name, ())
         dispatch = "method"
         if not candidates:
@@ -192,6 +202,20 @@ class PythonEdges:
             for target in candidates:
                 self._edge(table, call, target, dispatch, Tier.GUESS)
         return False
+
+    def _narrowed(self, table: Table, call: Call, name: str) -> bool:
+        """Add the edges to a method of the class that `isinstance` asks for in the same scope."""
+        owner = call.callee.rpartition(".")[0]
+        targets = [
+            target
+            for asked in table.calls_in(call.scope)
+            if asked.callee == "isinstance" and len(asked.args) > 1 and asked.args[0] == owner
+            for ref in (self._names.resolve(table.path, call.scope, asked.args[1]) if asked.args[1] else ())
+            for target in self._names.classes.method(ref, name)
+        ]
+        for target in targets:
+            self._edge(table, call, target, "method", Tier.LIKELY)
+        return bool(targets)
 
     # Functions that are handed on -------------------------------------------------------------------------------------
 
@@ -212,28 +236,19 @@ class PythonEdges:
             owner, name = todo.pop()
             params = self._names.scope_of(owner).params
             for site in self._sites.get(owner, ()):
-                given = _argument(site, params, name)
+                given = site.argument(params, name)
                 if not given:
                     continue
                 table = self._names.tables[site.path]
                 for value in self._names.values(site.path, site.call.scope, given):
                     if value.kind is Kind.DEFINITION and not self._names.classes.is_class(value.ref):
                         self._pass(self._uses[owner, name], value)
-                outer = self._parameter(table, site.call.scope, given)
+                outer = parameter_of(table, site.call.scope, given)
                 if outer is not None and (outer not in seen or outer == (owner, name)):
                     self._uses.setdefault(outer, []).extend(self._uses[owner, name])
                     if outer not in seen:
                         seen.add(outer)
                         todo.append(outer)
-
-    def _parameter(self, table: Table, scope: int, name: str) -> tuple[Ref, str] | None:
-        """The function that owns a name as its parameter."""
-        for one in table.nesting(scope):
-            entries = table.entries[one].get(name)
-            if entries is not None:
-                is_param = any(isinstance(entry, Param) for entry in entries)
-                return (Ref(table.path, one), name) if is_param else None
-        return None
 
     def _pass(self, uses: Iterable[_Use], value: Value) -> None:
         assert value.ref is not None
@@ -241,6 +256,16 @@ class PythonEdges:
         for use in uses:
             dispatch = "launch" if use.is_launch and is_kernel else "call"
             self._add(Edge(use.source, value.ref, use.line, dispatch, weaker(Tier.LIKELY, value.tier)))
+
+    def _by_name(self) -> None:
+        """A method whose name is handed over as a string is called on behalf of whoever hands it over."""
+        for site, value in named_calls(self._names, self._sites):
+            assert value.ref is not None
+            source = Ref(site.path, site.call.scope)
+            name = self._names.scope_of(value.ref).name
+            overrides = self._names.classes.overrides(value.receiver, name) if value.receiver is not None else ()
+            for target in dict.fromkeys((value.ref, *overrides)):
+                self._add(Edge(source, target, site.call.line, "by name", Tier.LIKELY))
 
     # Decorators, strings, collections ---------------------------------------------------------------------------------
 
@@ -250,6 +275,19 @@ class PythonEdges:
                 for ref in self._names.resolve(table.path, row.parent, word):
                     dispatch = "construct" if self._names.classes.is_class(ref) else "call"
                     self._add(Edge(Ref(table.path, row.parent), ref, row.first_line, dispatch, Tier.CERTAIN))
+            if row.decorators:
+                self._decorated(table, row)
+
+    def _decorated(self, table: Table, row: Scope) -> None:
+        """A function given to a decorator likely runs when the decorated one is called: a dispatcher's kernel."""
+        for call in table.calls_in(row.parent):
+            if row.first_line <= call.line <= row.line and call.callee in row.decorators:
+                for arg in call.args:
+                    if arg.rpartition(".")[2] in self._functions:
+                        for ref in self._names.resolve(table.path, call.scope, arg):
+                            is_kernel = bool(self._names.scope_of(ref).features & _LAUNCHED)
+                            dispatch = "launch" if is_kernel else "call"
+                            self._add(Edge(Ref(table.path, row.id), ref, call.line, dispatch, Tier.LIKELY))
 
     def _strings(self, table: Table) -> None:
         """A dotted string that names a definition is likely looked up and used."""
@@ -271,22 +309,6 @@ class PythonEdges:
                         assert value.ref is not None
                         tier = weaker(Tier.LIKELY, value.tier)
                         self._add(Edge(Ref(table.path, bind.scope), value.ref, bind.line, "call", tier))
-
-
-def _argument(site: _Site, params: tuple[Param, ...], name: str) -> str:
-    """What a call passes for a parameter, '' where that is not known."""
-    call = site.call
-    for keyword, arg in zip(call.keywords, call.args[call.positional :], strict=True):
-        if keyword == name:
-            return arg
-    position = next((place for place, param in enumerate(params) if param.name == name), None)
-    if position is None:
-        return ""
-    position -= site.is_bound
-    given = call.args[: call.positional]
-    if any(arg.startswith("*") for arg in given[: position + 1]):
-        return ""
-    return given[position] if 0 <= position < len(given) else ""
 
 
 def _index(names: Names) -> tuple[frozenset[str], Mapping[str, list[Ref]]]:

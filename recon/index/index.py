@@ -12,8 +12,9 @@ from recon.index.optable import Row, table_of
 from recon.index.pool import outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
-from recon.index.roots import holders
+from recon.index.roots import holders, label
 from recon.index.sighting import Sighting
+from recon.index.steps import Steps
 from recon.index.tables import Ref, is_python
 from recon.ports import Blobs, Progress
 from recon.records.operator import Operator
@@ -68,6 +69,7 @@ class Index:
     refused: dict[Ref, str] = field(default_factory=dict)
     """Functions that were to be read in full and could not be."""
     _holders: dict[Ref, tuple[str, ...]] = field(default_factory=dict)
+    _places: dict[str, dict[str, Ref]] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> Names:
@@ -78,6 +80,31 @@ class Index:
     def graph(self) -> Graph:
         """Who calls whom."""
         return Graph(self.names)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The engine's step, and what it reaches."""
+        return Steps(self.names, self.graph, self.sightings.keys())
+
+    def place(self, path: str, symbol: str) -> Ref | None:
+        """The function that a place of evidence names, None for code outside of functions."""
+        if path not in self._places:
+            scopes = self.files[path].scopes if path in self.files else ()
+            named = ((symbol_of(self.files[path], row.id), row) for row in scopes if row.kind is ScopeKind.FUNCTION)
+            self._places[path] = {}
+            for name, row in named:
+                self._places[path].setdefault(name, Ref(path, row.id))
+        return self._places[path].get(symbol)
+
+    def outermost(self, ref: Ref) -> Ref:
+        """The outermost function around a definition, itself where there is none."""
+        scopes = self.files[ref.path].scopes
+        scope = ref.scope
+        while scope > 0:
+            if scopes[scope].kind is ScopeKind.FUNCTION:
+                ref = Ref(ref.path, scope)
+            scope = scopes[scope].parent
+        return ref
 
     @cached_property
     def aliases(self) -> dict[Ref, str]:
@@ -91,10 +118,14 @@ class Index:
         return found
 
     def holders(self, ref: Ref) -> tuple[str, ...]:
-        """Labels of the runners and workers that reach a definition."""
+        """Labels of the runners and workers on the ways from the engine's step to a definition."""
         if ref not in self._holders:
             self._holders[ref] = holders(self, ref)
         return self._holders[ref]
+
+    def label(self, holder: Ref) -> str:
+        """What a runner or worker is called, e.g. `runner V1`."""
+        return label(self, holder)
 
     @property
     def libraries(self) -> tuple[Library, ...]:

@@ -22,6 +22,7 @@ _PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstra
 _THROUGH = frozenset({"remote", "delay", "options", "fn", "run", "warmup", "__wrapped__", "__func__", "default"})
 """Attributes of a function that stand for the function itself."""
 _MAKERS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_CLASS_ITSELF = "type["
 _NONE: tuple[Value, ...] = ()
 _D, _I, _M, _O = Kind.DEFINITION, Kind.INSTANCE, Kind.MODULE, Kind.OUTSIDE
 
@@ -212,7 +213,7 @@ class Names:
     def _bound(self, table: Table, bind: Bind) -> tuple[Value, ...]:
         """What an assignment gives."""
         if bind.annotation:
-            return _instances(self.values(table.path, bind.scope, bind.annotation))
+            return self._annotated(table.path, bind.scope, bind.annotation)
         found = self.values(table.path, bind.scope, bind.value)
         if bind.value.endswith("()") and all(value.kind is _O for value in found):
             return self._wrapped(table, bind) or found
@@ -242,7 +243,7 @@ class Names:
             return (Value(_I, owner),)
         found: list[tuple[Value, ...]] = []
         if param.annotation:
-            found.append(_instances(self.values(table.path, row.parent, param.annotation)))
+            found.append(self._annotated(table.path, row.parent, param.annotation))
         if param.default[:1].isalpha() or param.default[:1] == "_":
             defaults = self.values(table.path, row.parent, param.default)
             found.append(weakened([value for value in defaults if value.kind is _D], Tier.LIKELY))
@@ -300,7 +301,20 @@ class Names:
         found = [values for values in (tuple(defined), assigned) if values]
         if not found and not value.exact:
             found = self._below(value.ref, name)
+        if not found and value.kind is _I and not name.startswith("__"):
+            found = self._delegated(value.ref, name)
         return weakened(together(found), value.tier)
+
+    def _delegated(self, ref: Ref, name: str) -> list[tuple[Value, ...]]:
+        """What an object whose `__getattr__` looks in another one has under a name."""
+        found: list[tuple[Value, ...]] = []
+        for method in self.classes.method(ref, "__getattr__"):
+            asked = self.scope_of(method).params[1:2]
+            for call in self.tables[method.path].calls_in(method.scope) if asked else ():
+                if call.callee == "getattr" and len(call.args) > 1 and call.args[1] == asked[0].name and call.args[0]:
+                    values = self.values(method.path, method.scope, f"{call.args[0]}.{name}")
+                    found += [values] if values else []
+        return found
 
     def _assigned(self, ref: Ref, name: str) -> list[tuple[Value, ...]]:
         """What assignments give an attribute, in the class, its bases and their methods."""
@@ -356,10 +370,22 @@ class Names:
         row = self.scope_of(ref)
         if row.returns == "Self" and self.classes.is_class(Ref(ref.path, row.parent)):
             return (Value(_I, receiver or Ref(ref.path, row.parent)),)
-        declared = _instances(self.values(ref.path, row.parent, row.returns)) if row.returns else _NONE
-        if any(value.kind is _I for value in declared):
+        declared = self._annotated(ref.path, row.parent, row.returns) if row.returns else _NONE
+        if any(value.kind is _I for value in declared) and not self._is_choice(ref):
             return declared
-        return self._ask((ref.path, ref.scope, "return")) or declared
+        return together([found for found in (self._ask((ref.path, ref.scope, "return")), declared) if found])
+
+    def _is_choice(self, ref: Ref) -> bool:
+        """Whether a function makes one of several things, of which its annotation names only one."""
+        made = self.tables[ref.path].entries[ref.scope].get("return", ())
+        return len({entry.value for entry in made if isinstance(entry, Bind) and entry.value.endswith("()")}) > 1
+
+    def _annotated(self, path: str, scope: int, text: str) -> tuple[Value, ...]:
+        """What an annotation promises: an instance, or for `type[X]` the class or one below it."""
+        if not text.startswith(_CLASS_ITSELF):
+            return _instances(self.values(path, scope, text))
+        found = self.values(path, scope, text[len(_CLASS_ITSELF) : -1])
+        return tuple(value._replace(receiver=value.ref) for value in found if self.classes.is_class(value.ref))
 
 
 def _instances(values: Iterable[Value]) -> tuple[Value, ...]:

@@ -78,7 +78,8 @@ class Param(Struct, frozen=True, array_like=True, gc=False):
     name: str
     """With its stars: `x`, `*args`, `**kwargs`."""
     annotation: str
-    """Dotted text of the annotation, '' if none or not one name; without quotes, Optional[X] and X | None as X.
+    """Dotted text of the annotation, '' if none or not one name; without quotes, Optional[X] and X | None as X;
+    `type[X]` where the class itself is meant.
 
     Of CUDA and C++ the type without qualifiers and template arguments.
     """

@@ -22,6 +22,8 @@ _FIRST_ELEMENT = words(
 _LAST_ELEMENT = words("dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict")
 
 
+_METACLASSES = frozenset({"type", "Type"})
+
 _LITERALS = frozenset({ast.Constant, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.Compare, ast.UnaryOp})
 _DISPLAYS = frozenset(
     {ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
@@ -114,7 +116,10 @@ def annotation(node: ast.expr | None) -> str:
 
 
 def annotated(node: ast.expr | None) -> list[tuple[str, str]]:
-    """Every class that an annotation names, each with '' for the thing itself or `[]` for what it holds."""
+    """Every class that an annotation names, each with '' for the thing itself or `[]` for what it holds.
+
+    Where the class itself is meant, and no instance of it, it is spelled `type[X]`.
+    """
     if isinstance(node, ast.Name):
         return [("", node.id)]
     found: list[tuple[str, str]] = []
@@ -132,6 +137,8 @@ def annotated(node: ast.expr | None) -> list[tuple[str, str]]:
                     stack.append((suffix, _quoted(text)))
             case ast.BinOp(op=ast.BitOr()):
                 stack += [(suffix, part.right), (suffix, part.left)]
+            case ast.Subscript() if dotted(part.value).rpartition(".")[2] in _METACLASSES:
+                found += [(suffix, f"type[{name}]") for name in (annotation(part.slice),) if name]
             case ast.Subscript():
                 stack += reversed([(suffix + more, inner) for more, inner in _inside(part)])
     return found
@@ -153,7 +160,7 @@ def _inside(node: ast.Subscript) -> Iterator[tuple[str, ast.expr]]:
         yield "[]", elements[-1]
     elif base in {"tuple", "Tuple"}:
         yield from (("[]", element) for element in elements)
-    elif base not in {"type", "Type", "Callable", "Literal", "Awaitable", "Coroutine", "TypeGuard", "TypeIs"}:
+    elif base not in {"Callable", "Literal", "Awaitable", "Coroutine", "TypeGuard", "TypeIs"}:
         yield "", node.value  # a generic class of the tree
 
 

@@ -1,7 +1,7 @@
 """What one file defines, by scope and name: the ground on which names are resolved."""
 
 import gc
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import PurePosixPath
@@ -169,6 +169,29 @@ class Table:
     def words(self) -> frozenset[str]:
         """All strings of the file that could name something."""
         return frozenset(text.text for text in self.outline.texts)
+
+    @cached_property
+    def _methods(self) -> dict[int, list[Scope]]:
+        found: dict[int, list[Scope]] = {}
+        for row in self.scopes:
+            if row.kind is ScopeKind.FUNCTION:
+                found.setdefault(row.parent, []).append(row)
+        return found
+
+    def scopes_in(self, scope: int) -> Sequence[Scope]:
+        """The functions that stand directly in a scope."""
+        return self._methods.get(scope, ())
+
+    @cached_property
+    def _calls(self) -> dict[int, list[Call]]:
+        found: dict[int, list[Call]] = {}
+        for call in self.outline.calls:
+            found.setdefault(call.scope, []).append(call)
+        return found
+
+    def calls_in(self, scope: int) -> Sequence[Call]:
+        """The calls that stand in a scope."""
+        return self._calls.get(scope, ())
 
     def call_at(self, scope: int, line: int, callee: str) -> Call | None:
         """The call that a binding's value came from."""

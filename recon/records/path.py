@@ -21,7 +21,8 @@ class Hop:
     line: int
     """Line of the definition, counted from 1."""
     dispatch: str
-    """How this hop calls the next one: `call`, `method`, `launch`, `operator`, `string`; empty at the end."""
+    """How this hop calls the next one: `call`, `method`, `construct`, `launch`, `operator`, `override`, `by name`,
+    `context`, `string`; empty at the end."""
     tier: Tier
     """How sure the step to the next hop is."""
 
@@ -32,3 +33,5 @@ class CallPath:
 
     capability: str
     hops: tuple[Hop, ...]
+    through: tuple[str, ...] = ()
+    """The runner, worker or method that the path leads through, e.g. `runner V1`; empty if none is known."""

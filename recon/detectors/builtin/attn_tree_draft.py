@@ -16,7 +16,9 @@ Sources
     Li et al., EAGLE-2, 2024: dynamic draft trees; Miao et al., SpecInfer, 2023.
 """
 
-from recon.detectors.api import Case, Detector, Findings, Index, Reach, Standing
+from collections.abc import Sequence
+
+from recon.detectors.api import Case, Detector, Evidence, Findings, Index, Reach, Standing
 from recon.detectors.places import evidence, ranked, seen
 from recon.detectors.shapes.catalog import ANCESTOR_MASK, BRANCH_KEYS, DRAFT_LOOP, MASK_HOOK
 from recon.detectors.trees import routes
@@ -31,7 +33,12 @@ def detect(index: Index) -> Findings:
         for edge in index.callers(function.ref)
         if (caller := index.function(edge.source))
     ]
-    masked = [place for route in routes(index) if route.draft for place in (*route.draft, *route.verify)]
+    masked = [
+        place
+        for route in routes(index)
+        if route.draft
+        for place in (*route.draft, *_loops(index, route.draft), *route.verify)
+    ]
     places = list(dict.fromkeys([*ranked([*branches, *launchers]), *masked]))
     if not places:
         near = ranked([*seen(index, ANCESTOR_MASK.id), *seen(index, MASK_HOOK.id)])
@@ -42,6 +49,17 @@ def detect(index: Index) -> Findings:
         reason=f"While the draft grows, {how}: {places[0].symbol}.",
         reach=Reach.WIRED if any(place.scope for place in places) else Reach.DEFINED,
     )
+
+
+def _loops(index: Index, draft: Sequence[Evidence]) -> list[Evidence]:
+    """The drafting loops that call one of these places."""
+    places = {index.place(each.path, each.symbol) for each in draft}
+    found = [
+        evidence(index, function, sighting.line, "drafts in a loop, each round with that mask")
+        for function, sighting in index.seen(DRAFT_LOOP.id)
+        if any(edge.target in places for edge in index.graph.edges_from(function.ref))
+    ]
+    return [place for place in ranked(found) if place.symbol not in {each.symbol for each in draft}]
 
 
 _BRANCHES = """
