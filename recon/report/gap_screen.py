@@ -13,8 +13,8 @@ from recon.report.gap_words import (
     WORKS,
     GapView,
     answer_words,
+    doubts_of,
     gate_words,
-    here_words,
     hook_at,
     limits_of,
     need_words,
@@ -76,7 +76,7 @@ def _needs(view: GapView, gap: Gap, width: int) -> RenderableType:
     room = max(width - made.columns[0].max_width - 12 - 6, 24)
     for title, answer in zip(titles, gap.answers, strict=True):
         word = STANDINGS[answer.standing]
-        made.add_row(Text(title), Text(here_words(answer), style=_STYLES[word.style]), _where(answer, room))
+        made.add_row(Text(title), Text(word.text, style=_STYLES[word.style]), _where(answer, room))
     return made
 
 
@@ -142,7 +142,5 @@ def _outside(view: GapView, gap: Gap) -> RenderableType:
 
 def _unsure(gap: Gap) -> RenderableType:
     lines: list[RenderableType] = [Text("Not sure", style="bold")]
-    for each in gap.unsure:
-        where = f" ({each.where})" if each.where else ""
-        lines.append(Padding(text(f"{each.what}{where}: {each.why}"), (0, 0, 0, 2)))
+    lines += [Padding(text(doubt), (0, 0, 0, 2)) for doubt in doubts_of(gap)]
     return Group(*lines)

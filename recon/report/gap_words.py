@@ -66,11 +66,7 @@ def sentence_of(gap: Gap) -> str:
     parts = [f"{here if here < total else 'all'} of {total} needs are there"]
     parts += [f"{count(gap.counts[each])} {word}" for each, word in _COUNTED.items() if gap.counts.get(each)]
     said = f"{answer_words(gap.standing)}. {', '.join(parts)}."
-    blocked = any(
-        answer.purpose is Purpose.REQUIRED and answer.standing in (Standing.ABSENT, Standing.PARTIAL)
-        for answer in gap.answers
-    )
-    return f"{said} No option turns it on." if blocked else said
+    return f"{said} No option turns it on." if gap.standing in (Standing.ABSENT, Standing.PARTIAL) else said
 
 
 def need_words(title: str, purpose: Purpose) -> str:
@@ -96,6 +92,20 @@ def why_words(answer: Answer) -> str:
     """The reason, and who lacks it where others do not."""
     lacking = f" Not in {', '.join(answer.lacking)}." if answer.lacking else ""
     return f"{answer.why}{lacking}"
+
+
+def doubts_of(gap: Gap) -> tuple[str, ...]:
+    """What is not known, each thing once: undecided needs by their names, things that share a reason together."""
+    undecided = [answer.title for answer in gap.answers if answer.standing is Standing.UNKNOWN]
+    alike: dict[tuple[str, str], list[str]] = {}
+    for each in gap.unsure:
+        if each.what not in undecided:
+            alike.setdefault((each.what, each.why), []).append(each.where)
+    said = [f"could not be decided: {', '.join(undecided)}"] if undecided else []
+    for (what, why), where in alike.items():
+        more = f" and {count(len(where) - 1)} more" if len(where) > 1 else ""
+        said.append(f"{what} ({where[0]}{more}): {why}" if where[0] else f"{what}: {why}")
+    return tuple(said)
 
 
 def step_words(step: Step) -> str:
