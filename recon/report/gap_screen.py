@@ -13,6 +13,7 @@ from recon.report.gap_words import (
     WORKS,
     GapView,
     answer_words,
+    approach_of,
     doubts_of,
     gate_words,
     hook_at,
@@ -20,7 +21,6 @@ from recon.report.gap_words import (
     need_words,
     other_place,
     place_words,
-    route_words,
     sentence_of,
     step_words,
     who_words,
@@ -30,6 +30,8 @@ from recon.report.terminal import WIDTH, table, text, written
 from recon.report.text import clipped, shortened, visible
 from recon.report.words import STANDINGS
 
+MOST_LINES = 6
+"""Lines of a reason; files have the whole of it."""
 MOST_OUTSIDE = 12
 """Lines about others that have it; the rest is counted."""
 _STYLES = {"yes": "green", "partly": "yellow", "no": "red", "unknown": "magenta", "none": "dim"}
@@ -87,7 +89,7 @@ def _where(answer: Answer, room: int) -> Text:
         near, _, at = place.rpartition(" ")
         before = f"{near} " if near else ""
         made.append(f"{before}{shortened(visible(at), room - len(before), cell_len)}\n")
-    made.append(clipped(visible(why_words(answer)), 4 * room, cell_len), style="dim")
+    made.append(clipped(visible(why_words(answer)), MOST_LINES * room, cell_len), style="dim")
     for limit in limits_of(answer):
         made.append(f"\nonly where {visible(limit)}", style="dim")
     return made
@@ -117,15 +119,15 @@ def _step(step: Step, room: int) -> Iterator[RenderableType]:
 def _hook(hook: Hook, room: int) -> Iterator[RenderableType]:
     scope = f"  [{', '.join(hook.scope)}]" if hook.scope else ""
     at = visible(hook_at(hook))
-    beside = visible(f"  {hook.symbol}{scope}")
-    if cell_len(at) + cell_len(beside) <= room:
-        yield Text.assemble((at, "bold"), beside)
+    beside = visible(f"{hook.symbol}{scope}")
+    if cell_len(at) + 2 + cell_len(beside) <= room:
+        yield Text.assemble((at, "bold"), "  ", beside)
     else:
         yield Text(at, style="bold", overflow="fold")
-        yield text(beside)
-    route = route_words(hook)
-    if route:
-        yield Padding(text(f"from the step: {route}", "dim"), (0, 0, 0, 2))
+        yield Padding(Text(beside, overflow="fold"), (0, 0, 0, 2))
+    approach = approach_of(hook)
+    if approach:
+        yield Padding(text(f"from the step by {approach}", "dim"), (0, 0, 0, 2))
 
 
 def _outside(view: GapView, gap: Gap) -> RenderableType:

@@ -21,6 +21,8 @@ PURPOSES: dict[Purpose, str] = {
     Purpose.HYBRID: "hybrid models",
     Purpose.SPEED: "speed",
 }
+MOST_STATIONS = 4
+"""Stations of a way that a screen has room for; files have all."""
 _COUNTED = {Standing.PARTIAL: "partly", Standing.ABSENT: "missing", Standing.UNKNOWN: "cannot tell"}
 
 
@@ -63,7 +65,8 @@ def sentence_of(gap: Gap) -> str:
     """How far an install is from a feature, in a sentence or two."""
     total = len(gap.answers)
     here = gap.counts.get(Standing.PRESENT, 0)
-    parts = [f"{here if here < total else 'all'} of {total} needs are there"]
+    known = f"all {total} needs are" if here == total else f"{here} of {total} needs {'is' if here == 1 else 'are'}"
+    parts = [f"{known} there{', each by itself' if gap.standing is Standing.PRESENT and total > 1 else ''}"]
     parts += [f"{count(gap.counts[each])} {word}" for each, word in _COUNTED.items() if gap.counts.get(each)]
     said = f"{answer_words(gap.standing)}. {', '.join(parts)}."
     return f"{said} No option turns it on." if gap.standing in (Standing.ABSENT, Standing.PARTIAL) else said
@@ -131,6 +134,18 @@ def route_words(hook: Hook) -> str:
 def limits_of(answer: Answer) -> tuple[str, ...]:
     """Conditions under which what is there may run; what is missing has its gates with its step."""
     return tuple(map(gate_words, answer.gates)) if answer.standing is Standing.PRESENT else ()
+
+
+def approach_of(hook: Hook) -> str:
+    """The last stations before a hook, and how sure the way to it is; empty if no way is known."""
+    before = hook.route[:-1]
+    if not before:
+        return ""
+    tiers = list(Tier)
+    least = max((each.tier for each in before), key=tiers.index)
+    far = "… > " if len(before) > MOST_STATIONS else ""
+    names = " > ".join(each.symbol for each in before[-MOST_STATIONS:])
+    return f"{far}{names}" + (f" ({TIERS[least]})" if least is not Tier.CERTAIN else "")
 
 
 def gate_words(gate: Gate) -> str:

@@ -233,8 +233,7 @@ def _of_member(need: Need, install: Install, member: Member) -> Elsewhere:
 # What is not known
 
 
-def _unsure(answers: Iterable[Answer], steps: Iterable[Step], verdicts: Verdicts) -> Iterator[Unknown]:
-    answers = tuple(answers)
+def _unsure(answers: Sequence[Answer], steps: Sequence[Step], verdicts: Verdicts) -> Iterator[Unknown]:
     for answer in answers:
         if answer.standing is Standing.UNKNOWN:
             yield Unknown(answer.title, _at(answer.place), answer.why)
@@ -243,6 +242,9 @@ def _unsure(answers: Iterable[Answer], steps: Iterable[Step], verdicts: Verdicts
     for step in steps:
         if not step.hooks:
             yield Unknown(step.title, "", "No place to build it in was recognised.")
+    if len(answers) > 1 and _is_required_met(answers):
+        why = "Each need is met by itself; that one configuration meets all at once was not shown."
+        yield Unknown("all at once", "", why)
     asked = [verdicts[answer.capability] for answer in answers if answer.capability in verdicts]
     unread = dict.fromkeys(each for verdict in asked for each in verdict.searched.unread if each.what != PARTLY)
     yield from unread
@@ -250,6 +252,10 @@ def _unsure(answers: Iterable[Answer], steps: Iterable[Step], verdicts: Verdicts
     if libraries and any(answer.standing is Standing.ABSENT for answer in answers):
         noun = "compiled library was" if libraries == 1 else "compiled libraries were"
         yield Unknown("compiled code", "", f"{libraries} {noun} read by the names in them only, not by their code.")
+
+
+def _is_required_met(answers: Sequence[Answer]) -> bool:
+    return all(answer.standing is Standing.PRESENT for answer in answers if answer.purpose is Purpose.REQUIRED)
 
 
 def _at(place: Evidence | None) -> str:

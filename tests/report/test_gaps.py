@@ -57,7 +57,7 @@ def test_the_answer_is_the_first_thing_that_is_read() -> None:
     first, second, *_ = gap_screen(ddtree(), 120).splitlines()
 
     assert "vllm 0.20.1  3c0ffee0c0ffee: /opt/ml-env/lib/python3.12/site-packages/vllm" == first
-    assert "DDTree  no. 1 of 8 needs are there, 1 partly, 4 missing, 2 cannot tell. No option turns it on." == second
+    assert "DDTree  no. 1 of 8 needs is there, 1 partly, 4 missing, 2 cannot tell. No option turns it on." == second
 
 
 def test_every_need_has_its_answer_place_and_reason() -> None:
@@ -79,7 +79,7 @@ def test_the_patch_names_places_routes_and_gates_in_its_order() -> None:
     assert ["1", "2", "3", "4", "5"] == [number for number, *_ in steps]
     assert "walk the tree: kernel, after 2 and 3" in shown
     assert "vllm/v1/sample/rejection_sampler.py:640 rejection_greedy_sample_kernel [runner V1, method dflash]" in shown
-    assert "from the step: EngineCore.step > Runner.sample (likely) > verify" in shown
+    assert "from the step by EngineCore.step > Runner.sample (likely)" in shown
     assert "forbidden by the tree is a chain (vllm/config.py:44)" in shown
 
 
@@ -92,6 +92,20 @@ def test_what_is_there_under_a_condition_says_so() -> None:
 
     assert "only where not use_v2 (vllm/config.py:9)" in " ".join(gap_screen(view, 100).split())
     assert "Only where not use\\_v2 (vllm/config.py:9)." in gap_markdown(view)
+
+
+def test_a_long_way_is_told_by_its_end_on_the_screen() -> None:
+    """Its beginning is the same for every place."""
+    view = ddtree()
+    hop = Hop("vllm/engine.py", "EngineCore.step", 3, "method", Tier.CERTAIN)
+    run = replace(scan(), installs=tuple(view.installs.values()))
+    path = run.installs[1].paths[0]
+    far = replace(path, hops=(hop, hop, hop, *path.hops))
+    installs = (run.installs[0], replace(run.installs[1], paths=(far,)), run.installs[2])
+    view = gapped(replace(run, installs=installs), FEATURES["ddtree"])
+    said = "from the step by … > EngineCore.step > EngineCore.step > EngineCore.step > Runner.sample (likely)"
+
+    assert said in " ".join(gap_screen(view, 120).split())
 
 
 def test_ways_around_and_doubts_stand_at_the_end() -> None:
@@ -108,8 +122,8 @@ def test_ways_around_and_doubts_stand_at_the_end() -> None:
 @pytest.mark.parametrize(
     ("standings", "sentence"),
     [
-        ((Standing.PRESENT,) * 8, "yes. all of 8 needs are there."),
-        ((Standing.PRESENT,) * 6 + (Standing.ABSENT,) * 2, "yes. 6 of 8 needs are there, 2 missing."),
+        ((Standing.PRESENT,) * 8, "yes. all 8 needs are there, each by itself."),
+        ((Standing.PRESENT,) * 6 + (Standing.ABSENT,) * 2, "yes. 6 of 8 needs are there, each by itself, 2 missing."),
     ],
 )
 def test_a_feature_that_is_there_needs_no_option(standings: tuple[Standing, ...], sentence: str) -> None:
@@ -155,6 +169,7 @@ def test_markdown_is_a_plan_with_whole_paths() -> None:
     assert "| walk the tree | no | nearest `vllm/v1/sample/rejection_sampler.py:695` |" in written
     assert "4. **walk the tree: kernel, after 2 and 3**\n" in written
     assert "    - `vllm/v1/sample/rejection_sampler.py:640` in `rejection_greedy_sample_kernel`" in written
+    assert "From the step: EngineCore.step \\> Runner.sample (likely) \\> verify" in written
     assert "From the run `scan.json`, started 2026-11-30T10:15:00Z" in written
 
 

@@ -236,6 +236,14 @@ def test_what_is_not_known_is_said() -> None:
     ] == [(each.what, each.where, each.why) for each in gap.unsure]
 
 
+def test_needs_that_are_met_one_by_one_are_not_said_to_be_met_together() -> None:
+    """Two of them may exclude each other."""
+    gap = gap_of(feature(need("a"), need("b")), install(verdict("c.a"), verdict("c.b")))
+
+    assert P is gap.standing
+    assert ["all at once"] == [each.what for each in gap.unsure]
+
+
 def test_needs_are_counted_by_standing() -> None:
     """For the line that is read first."""
     asked = feature(need("a"), need("b"), need("c"))
