@@ -69,6 +69,7 @@ def gap(
     targets = [target_of(word) for word in output or ()]
     writers = [writer_named(name) for name, _ in targets]
     features = named(tuple(feature), known)
+    _warn(session, features)
     asked, name, scanned = _asked(session, run, tuple(path or ()), tuple(release or ()))
     report = _report(features, _chosen(asked, install), asked, name)
     view = view_of_gaps(report, asked)
@@ -123,17 +124,31 @@ def _encoded(value: object) -> str:
 
 
 def _list(session: Session, known: "Shelf", *, as_json: bool) -> None:
+    from recon.report.gap_screen import features_screen
     from recon.report.text import visible
 
+    features = list(known.features.values())
     if as_json:
-        session.data(_encoded(list(known.features.values())))
+        session.data(_encoded(features))
+    elif session.screen:
+        session.data(features_screen(features, session.width, color=session.colored))
+    else:
+        rows = ((each.id, each.title, each.origin, each.paper) for each in features)
+        session.data("".join("\t".join(map(visible, row)) + "\n" for row in rows))
+
+
+def _warn(session: Session, features: "tuple[Feature, ...]") -> None:
+    """Say which capabilities of features that are not ours nobody judges: most often they are misspelled."""
+    from recon.features.shelf import OURS
+
+    theirs = [each for each in features if each.origin != OURS]
+    if not theirs:
         return
-    width = max(map(len, known.features), default=0)
-    gap = "  " if session.screen else "\t"
-    session.data(
-        "".join(
-            f"{name.ljust(width) if session.screen else name}{gap}{visible(each.title)}{gap}"
-            f"{visible(each.what if session.screen else each.origin)}\n"
-            for name, each in known.features.items()
-        )
-    )
+    from recon.pipeline import capabilities
+
+    judged = {each.id for each in capabilities()}
+    for feature in theirs:
+        asked = {name for need in feature.needs for name in need.capabilities}
+        pointed = {hook.capability for need in feature.needs for hook in need.hooks}
+        for name in sorted((asked | pointed) - judged):
+            session.note(f"warning: {feature.origin}: no detector judges {name}")

@@ -1,12 +1,13 @@
 """Gaps on the screen: the answer first, then what is there, then the patch in its order, then the ways around it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from recon.records.feature import Feature
 from recon.records.gap import Answer, Gap, Hook, Step
 from recon.report.gap_words import (
     LEGEND,
@@ -40,6 +41,15 @@ _STYLES = {"yes": "green", "partly": "yellow", "no": "red", "unknown": "magenta"
 def gap_screen(view: GapView, width: int = WIDTH, *, color: bool = False) -> str:
     """The report as it is printed on a terminal of so many columns."""
     return written(_blocks(view, width), width, color=color)
+
+
+def features_screen(features: Iterable[Feature], width: int = WIDTH, *, color: bool = False) -> str:
+    """What can be asked for, as it is printed on a terminal of so many columns."""
+    made = table("feature", "is called", "what it is")
+    for each in features:
+        origin = "" if each.origin == "recon" else f" From {each.origin}."
+        made.add_row(text(each.id), text(each.title), text(f"{each.what} ({each.paper}){origin}", "dim"))
+    return written([made], width, color=color)
 
 
 def _blocks(view: GapView, width: int) -> Iterator[RenderableType]:

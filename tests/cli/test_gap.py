@@ -1,6 +1,7 @@
 """`recon gap`: features against saved and fresh scans."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -104,6 +105,25 @@ def test_features_are_listed_with_the_users_own(
     ]
     assert "bad.toml is not TOML" in ended.err
     assert "walk the tree" in {need["title"] for need in listed[0]["needs"]}
+
+
+@pytest.mark.usefixtures("stages")
+def test_a_person_sees_what_features_are(recon_command: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = recon_command("--color", "always", "gap", "--list").out.splitlines()
+
+    assert any("SpecInfer" in line for line in lines)
+    assert [] == [line for line in lines if len(re.sub(r"\x1b\[[0-9;]*m", "", line)) > 100]
+
+
+@pytest.mark.usefixtures("saved", "stages")
+def test_a_capability_that_nobody_judges_is_told(recon_command: Recon, tmp_path: Path) -> None:
+    """A misspelled pointer would be lost without a word."""
+    (tmp_path / "mine.toml").write_text(FILE.replace("accept.linear.greedy", "accept.lineal.greedy"))
+    ended = recon_command("gap", "--feature", str(tmp_path / "mine.toml"))
+
+    assert f"warning: {tmp_path}/mine.toml: no detector judges accept.lineal.greedy\n" in ended.err
+    assert "judges accept.tree.greedy" not in ended.err
 
 
 @pytest.mark.parametrize(

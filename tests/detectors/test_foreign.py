@@ -1,5 +1,7 @@
 """Detectors of other distributions: heard where they take nobody's name, and watched while they work."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from recon.pipeline import ScanTargets, Settings, scan, verdicts_of
 from recon.ports import Silent
 from recon.records.verdict import Standing, Verdict
 
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = """
 from recon.detectors.api import Detector, Feature, Findings, Shape, Sighting
 from recon.detectors.places import seen
@@ -223,6 +226,17 @@ def test_an_edit_of_its_package_makes_kept_answers_stale(offer: Offer, tmp_path:
     versions.append(shapes_version())
 
     assert 3 == len(set(versions))
+
+
+def test_its_page_is_explained_and_what_is_not_heard_is_said(offer: Offer, tmp_path: Path) -> None:
+    """By the command, which finds both by their entry points."""
+    offer(acme_one=example(), acme_bad="DETECTOR = 7\n")
+    surroundings = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "recon", "explain", "acme.shuffle"]
+    done = subprocess.run(command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False)
+
+    assert (0, "acme.shuffle\nShuffles\n\nWhat it is\n") == (done.returncode, done.stdout)
+    assert "warning: plug-in acme_bad (acme_bad of acme-detectors): it offers a int, not a Detector\n" == done.stderr
 
 
 def test_a_scan_says_what_it_did_not_hear(offer: Offer, tmp_path: Path) -> None:
