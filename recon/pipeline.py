@@ -17,6 +17,7 @@ from pathlib import Path
 
 from recon import __version__
 from recon.detectors.calls import paths_of
+from recon.detectors.gates import WANTED, asked_paths, gates_of
 from recon.detectors.registry import capabilities as known_capabilities
 from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
 from recon.detectors.survey import survey
@@ -260,6 +261,7 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
     with open_cache(settings.cache_dir / OUTLINES) as cache:
         index = index_of(source.snapshot, store, cache, progress, settings.workers)
         index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
+        index.ask_refusals(WANTED, asked_paths(index), store, cache, progress)
         learned.unknowns += cache.notes
     verdicts = verdicts_of(index, progress)
     paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict.capability, verdict.evidence))
@@ -308,7 +310,8 @@ def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
             unread=(*index.unread, *troubles),
         )
         verdict = judge(detector.capability, detector.title, findings, searched)
-        verdicts.append(replace(verdict, nearest=verdict.nearest[:MOST_NEAREST]))
+        gates = verdict.gates or (gates_of(index, verdict.capability, verdict.evidence) if verdict.evidence else ())
+        verdicts.append(replace(verdict, nearest=verdict.nearest[:MOST_NEAREST], gates=gates))
         progress.advance(note=detector.capability)
     progress.finish()
     return tuple(verdicts)

@@ -167,7 +167,7 @@ def _launchers(index: Index, function: Function) -> set[str]:
 
 def ranked(places: Iterable[Evidence]) -> list[Evidence]:
     """Shaped before declared, reached by a runner before not, tests and benchmarks last; stable otherwise."""
-    return sorted(places, key=lambda each: (_is_outskirts(each.path), not each.scope, -each.grade.rank))
+    return sorted(places, key=lambda each: (is_outskirts(each.path), not each.scope, -each.grade.rank))
 
 
 def reach_of(places: Iterable[Evidence]) -> Reach | None:
@@ -178,5 +178,6 @@ def reach_of(places: Iterable[Evidence]) -> Reach | None:
     return Reach.WIRED if any(each.scope for each in found) else Reach.DEFINED
 
 
-def _is_outskirts(path: str) -> bool:
+def is_outskirts(path: str) -> bool:
+    """Whether a file belongs to tests, benchmarks or examples."""
     return bool(_OUTSKIRTS & set(PurePosixPath(path).parts))

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from recon.detectors.api import Case, Detector, Index, Shape
+from recon.detectors.gates import WANTED, asked_paths
 from recon.detectors.registry import shapes, shapes_version
 from recon.detectors.survey import seen_by
 from recon.errors import Unreadable
@@ -35,7 +36,7 @@ class MemoryBlobs:
 
 
 def indexed(files: Mapping[str, str], libraries: tuple[Library, ...] = (), more: tuple[Shape, ...] = ()) -> Index:
-    """The index of a small tree, all shapes asked that are registered, and more that are not."""
+    """The index of a small tree, refusals and all registered shapes asked, and more that are not."""
     asked = {shape.id: shape for shape in (*shapes(), *more)}
     wanted = {shape.id: shape.wanted for shape in asked.values()}
     blobs = {blake2b(text.encode(), digest_size=16).hexdigest(): text.encode() for text in files.values()}
@@ -49,6 +50,7 @@ def indexed(files: Mapping[str, str], libraries: tuple[Library, ...] = (), more:
         index = index_of(snapshot, store, cache, Silent(), 0)
         ask = partial(seen_by, asked.values())
         index.ask(ask, shapes_version(), wanted, store, cache, progress=Silent(), workers=0)
+        index.ask_refusals(WANTED, asked_paths(index), store, cache, Silent())
     return index
 
 

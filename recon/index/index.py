@@ -1,5 +1,6 @@
 """The index of one source tree: the read-only questions that detectors ask."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from recon.index.optable import Row, table_of
 from recon.index.pool import outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.refusals import Refusal, read_refusals
 from recon.index.roots import holders, label
 from recon.index.sighting import Sighting
 from recon.index.steps import Steps
@@ -68,6 +70,8 @@ class Index:
     """Functions read in full (blob digest and scope), by the name of the choice that chose them."""
     refused: dict[Ref, str] = field(default_factory=dict)
     """Functions that were to be read in full and could not be."""
+    refusals: dict[Ref, tuple[Refusal, ...]] = field(default_factory=dict)
+    """Where functions refuse to go on, of those that were asked for it."""
     _holders: dict[Ref, tuple[str, ...]] = field(default_factory=dict)
     _places: dict[str, dict[str, Ref]] = field(default_factory=dict)
 
@@ -294,6 +298,18 @@ class Index:
             for path in paths[job.digest]:
                 self.sightings.update({Ref(path, scope): found for scope, found in answer.sightings.items()})
                 self.refused.update({Ref(path, scope): why for scope, why in answer.refused.items()})
+
+    def ask_refusals(
+        self,
+        wanted: re.Pattern[bytes],
+        paths: Iterable[str],
+        blobs: Blobs,
+        cache: OutlineCache,
+        progress: Progress,
+    ) -> None:
+        """Read where the functions of some Python files refuse to go on, if one of the wanted words stands in them."""
+        files = {path: self.files[path] for path in paths if is_python(path)}
+        self.refusals.update(read_refusals(files, self.snapshot, wanted, blobs=blobs, cache=cache, progress=progress))
 
     def _job(self, digest: str, path: str, choices: Mapping[str, Iterable[Feature]]) -> Job | None:
         outline = self.files[path]

@@ -254,7 +254,7 @@ class _Resolver:
 
 @lru_cache(maxsize=64)
 def _lines(digest: str, blobs: Blobs) -> tuple[bytes, ...]:
-    return tuple(_utf8(blobs.get(digest)).splitlines(keepends=True))
+    return tuple(utf8(blobs.get(digest)).splitlines(keepends=True))
 
 
 @lru_cache(maxsize=8)
@@ -275,7 +275,7 @@ def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
     return read_function(source, part.line)
 
 
-def _utf8(data: bytes) -> bytes:
+def utf8(data: bytes) -> bytes:
     """The same text in UTF-8, whatever encoding its cookie names."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:

@@ -44,8 +44,11 @@ class Gate:
     """A condition in the engine that decides when present code may run."""
 
     condition: str
+    """What must hold for it to close, as written, shortened."""
     path: str
     line: int
+    message: str = ""
+    """What the engine says there; empty if it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,9 @@ def _member(member: Member, excerpts: Mapping[tuple[str, int], Excerpt]) -> Memb
 
 
 def _gates(gates: Iterable[Gate]) -> tuple[str, ...]:
-    return tuple(f"{gate.condition} ({gate.path}:{gate.line})" for gate in gates)
+    return tuple(
+        f"{gate.condition} ({gate.path}:{gate.line})" + (f": {gate.message}" if gate.message else "") for gate in gates
+    )
 
 
 def _stations(path: CallPath) -> tuple[Station, ...]:

@@ -50,3 +50,8 @@ def signless(run: Run, capability: str, *signs: str) -> list[str]:
         for place in verdict(run, capability).evidence
         if place.grade is Grade.SHAPED and not any(sign in shown(run, place) for sign in signs)
     ]
+
+
+def gates(run: Run, capability: str) -> list[tuple[str, str, str]]:
+    """Path, condition and message of each gate of a capability."""
+    return [(each.path, each.condition, each.message) for each in verdict(run, capability).gates]

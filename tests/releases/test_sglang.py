@@ -7,7 +7,7 @@ from recon.records.install import Engine
 from recon.records.run import Run
 from recon.records.verdict import Reach, Standing
 from tests.releases.conftest import Release
-from tests.releases.facts import install, places, scopes, signless, unshown, verdict
+from tests.releases.facts import gates, install, places, scopes, signless, unshown, verdict
 
 pytestmark = pytest.mark.release
 
@@ -132,3 +132,17 @@ def test_the_state_of_a_node_starts_from_its_parents(run: Run) -> None:
         "sglang/kernels/ops/attention/fla/fused_recurrent.py"
         == seen["fused_recurrent_gated_delta_rule_update_fwd_kernel"]
     )
+
+
+def test_trees_are_gated_by_page_size_and_backend(run: Run) -> None:
+    """As the validator of the EAGLE family writes it; other drafters force a chain."""
+    found = gates(run, "accept.tree.greedy")
+    hook = "sglang/srt/arg_groups/speculative_hook.py"
+
+    assert any(
+        path == hook and "speculative_eagle_topk > 1 and view.page_size > 1" in condition
+        for path, condition, _ in found
+    )
+    assert any(path == hook and message.startswith("DFLASH only supports") for path, _, message in found)
+    assert {path for path, *_ in found} >= {hook}
+    assert 0 < len(found) <= 8

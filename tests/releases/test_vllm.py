@@ -6,7 +6,7 @@ from recon.records.install import Engine
 from recon.records.run import Run
 from recon.records.verdict import Reach, Standing
 from tests.releases.conftest import Release
-from tests.releases.facts import install, places, scopes, signless, unshown, verdict
+from tests.releases.facts import gates, install, places, scopes, signless, unshown, verdict
 
 pytestmark = pytest.mark.release
 
@@ -152,3 +152,14 @@ def test_no_state_starts_from_a_parent(run: Run) -> None:
 
     assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
     assert "_causal_conv1d_update_kernel" in [each.symbol for each in found.nearest]
+
+
+def test_no_graph_captures_tree_attention(run: Run) -> None:
+    """Its builder leaves the constant of its base class as it is."""
+    place = "vllm/v1/attention/backends/tree_attn.py"
+
+    assert (
+        place,
+        "TreeAttentionMetadataBuilder has _cudagraph_support = AttentionCGSupport.NEVER",
+        "no CUDA graph captures it",
+    ) in gates(run, "attn.tree.verify")
