@@ -49,7 +49,10 @@ def parts_of(index: "Index") -> Parts:
         Edge(numbers[edge.source], numbers[edge.target], edge.line, edge.dispatch, edge.tier)
         for edge in index.graph.edges()
     ]
-    marks = dict.fromkeys((*_launches(index), *_operators(index), *_registrations(index)))
+    operators = tuple(_operators(index))
+    told = {(each.path, each.line) for each in operators}
+    registered = (each for each in _registrations(index) if (each.path, each.line) not in told)
+    marks = dict.fromkeys((*_launches(index), *operators, *registered))
     definitions = [_definition(index, ref, number) for ref, number in numbers.items()]
     return Parts(version(), definitions, edges, tuple(marks))
 
@@ -73,9 +76,17 @@ def _launches(index: "Index") -> Iterator[Mark]:
 
 
 def _operators(index: "Index") -> Iterator[Mark]:
-    for library in index.libraries:
-        for schema in library.schemas:
-            yield Mark("op", schema.partition("(")[0], library.path, 0, "", f"in a compiled library: {schema}")
+    """Each operator where it is registered, wrapped or called, or else in the library that holds it."""
+    for each in index.operators:
+        name = f"{each.namespace}::{each.name}" if each.namespace else each.name
+        what = f"{each.status.value}; {each.schema}" if each.schema else each.status.value
+        sites = (*each.registrations, *each.wrappers, *each.calls, *each.fakes)
+        if sites:
+            yield Mark("op", name, sites[0].path, sites[0].line, sites[0].symbol, what)
+        else:
+            yield Mark("op", name, next(iter(each.libraries), ""), 0, "", what)
+        for site in each.registrations:
+            yield Mark("registration", name, site.path, site.line, site.symbol, "registers the operator")
 
 
 def _registrations(index: "Index") -> Iterator[Mark]:

@@ -1,6 +1,7 @@
 """Questions of names: what a word means, what fits a pattern, what comes near."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,33 @@ def test_a_launch_and_a_registration_say_what_they_are(kept: Kept) -> None:
     assert "launches the kernel at engine/spec/accept.py:13, certain" == launch.what
     assert "register_method('chain', 'engine.spec.accept.Chain')" == first.what
     assert ("engine/runner.py", 18, "<module>") == (second.path, second.line, second.symbol)
+
+
+OPERATORS = {
+    "engine/ops.py": """
+import torch
+
+
+@torch.library.custom_op("engine::verify", mutates_args=())
+def verify(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
+def missing(x):
+    return torch.ops.engine.absent(x + 1)
+""",
+}
+
+
+def test_an_operator_has_its_status_and_where_it_is_registered(tmp_path: Path) -> None:
+    keep(tmp_path, "ops", OPERATORS)
+    with opened(tmp_path, "ops") as found:
+        absent, verify = found.found("engine::*", ("op",))
+        (registered,) = found.found("engine::verify", ("registration",))
+
+    assert ("engine::verify", "not called", 5) == (verify.name, verify.what, verify.line)
+    assert ("engine::absent", "missing in this build", 11) == (absent.name, absent.what, absent.line)
+    assert ("engine/ops.py", 5, "registers the operator") == (registered.path, registered.line, registered.what)
 
 
 @pytest.mark.parametrize(
