@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from recon.detectors.api import Evidence, Index
 from recon.detectors.handing import Trail, is_function, reaches, trail_of
-from recon.detectors.places import evidence, ranked
+from recon.detectors.places import evidence, ranked, seen
 from recon.detectors.shapes.catalog import ANCESTOR_MASK, DRAFT_LOOP, GREEDY_WALK, MASK_HOOK, STOCHASTIC_WALK
 from recon.index.tables import Ref
 from recon.records.path import Tier
@@ -56,6 +56,12 @@ def drafting(index: Index) -> set[Ref]:
     """The loops that draft, and what they call themselves to set a round up."""
     loops = {function.ref for function, _ in index.seen(DRAFT_LOOP.id)}
     return loops | {edge.target for ref in loops for edge in index.graph.edges_from(ref) if edge.tier is not Tier.GUESS}
+
+
+def draft_loops(index: Index) -> list[Evidence]:
+    """Where tokens are drafted: the loops that a runner reaches, or all if it reaches none."""
+    loops = seen(index, DRAFT_LOOP.id)
+    return [loop for loop in loops if loop.scope] or loops
 
 
 def accepts_trees(index: Index) -> bool:

@@ -2,6 +2,8 @@
 
 from recon.detectors.api import Feature as F  # noqa: N817 - named on every second line below
 from recon.detectors.api import Shape
+from recon.detectors.shapes.blocks import block_parts
+from recon.detectors.shapes.building import tree_choices
 from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synthetic_chains
 from recon.detectors.shapes.drafting import branch_keys, draft_loops
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
@@ -13,6 +15,8 @@ from recon.detectors.shapes.states import (
     stepped_states,
     updated_states,
 )
+from recon.detectors.shapes.templates import tree_templates
+from recon.detectors.shapes.typical import lossy_rules
 from recon.detectors.shapes.walks import greedy_walks, stochastic_walks
 
 GREEDY_WALK = Shape(
@@ -67,6 +71,54 @@ RESIDUAL = Shape(
         F.CUDA | F.LOOP | F.REDUCE,
     ),
     residuals,
+)
+BLOCK_PARTS = Shape(
+    "block",
+    "the parts of block verification: a running product of quotients held at one, the mass of its residual, a test of "
+    "mass / (mass + 1 - product) whose last success wins",
+    (
+        F.COMPARE_ORDER | F.DIVIDE,
+        F.COMPARE_ORDER | F.LOOP | F.INDEX_BY_INDEX,
+        F.COMPARE_ORDER | F.RANDOM,
+        F.JIT | F.REDUCE | F.INDEX_BY_INDEX,
+        F.RANDOM | F.REDUCE,
+        F.DIVIDE | F.REDUCE,
+    ),
+    block_parts,
+)
+LOSSY_RULE = Shape(
+    "typical",
+    "a drafted token accepted by a threshold that falls with the entropy of the target's distribution, by a fixed one, "
+    "or let stand where the entropy is high",
+    (
+        F.EXP | F.COMPARE_ORDER,
+        F.EXP | F.REDUCE,
+        F.COMPARE_ORDER | F.DIVIDE | F.LOOP,
+        F.COMPARE_ORDER | F.LOOP | F.INDEX_BY_INDEX,
+        F.COMPARE_ORDER | F.RANDOM,
+        F.COMPARE_EQ | F.COMPARE_ORDER | F.SCAN,
+        F.COMPARE_EQ | F.COMPARE_ORDER | F.LOOP | F.STORE,
+    ),
+    lossy_rules,
+)
+TREE_CHOICE = Shape(
+    "build",
+    "the nodes of a draft tree chosen by the scores or counts of their paths: over all levels at once, level by level, "
+    "or the best one again and again; or a given choice linked",
+    (
+        F.ARGMAX,
+        F.LOOP | F.STORE | F.INDEX_BY_INDEX,
+        F.NESTED_LOOP | F.STORE,
+        F.NESTED_LOOP | F.COMPARE_ORDER,
+        F.LOOP | F.COMPARE_ORDER | F.STORE | F.DIVIDE,
+    ),
+    tree_choices,
+)
+TREE_TEMPLATE = Shape(
+    "template",
+    "a fixed list of paths laid out level by level, or levels expanded by a fixed table of widths",
+    (F.NESTED_LOOP | F.STORE, F.LOOP | F.STORE | F.COMPARE_ORDER, F.LOOP | F.ARGMAX),
+    tree_templates,
 )
 MASK_HOOK = Shape(
     "hook",

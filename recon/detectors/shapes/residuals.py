@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import Store, View
-from recon.detectors.shapes.terms import callee
+from recon.detectors.shapes.terms import arguments, callee
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -17,6 +17,27 @@ def residuals(view: View) -> Iterator[Sighting]:
             if _is_clamped_difference(view, term) or _is_selected_difference(term) or _is_log_difference(view, term):
                 yield Sighting("residual", term.line, "the residual max(p - q, 0) is taken")
                 break
+
+
+def clamped_differences(view: View) -> Iterator[tuple[Term, Term]]:
+    """Differences that are cut off at zero, each as the term that cuts it off and the difference itself."""
+    for step in view.steps:
+        for term in step.term.walk():
+            if _is_clamped_difference(view, term):
+                given = (part for part in arguments(term) if _difference(view, part))
+            elif callee(term) == "where" and len(term.parts) == 4 and _is_zero(term.parts[3]):
+                given = (part for part in term.parts[2:3] if _difference(view, part))
+            else:
+                continue
+            for part in given:
+                yield term, _spelled_out(view, part)
+
+
+def _spelled_out(view: View, difference: Term) -> Term:
+    """A difference itself, where a name stands for it."""
+    while difference.op == "name":
+        difference = next(d.value for d in view.definitions[difference.text] if not d.weak)
+    return difference
 
 
 def is_zeroing(store: Store) -> bool:
