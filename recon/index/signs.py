@@ -18,7 +18,7 @@ def _table() -> dict[str, int]:
         "exclusive_scan accumulate cumulative_sum cumulative_prod",
         Feature.ARGMAX: "argmax topk nanargmax top_k",
         Feature.RANDOM: "rand randn randint rand_like randn_like uniform uniform_ multinomial exponential_ exponential "
-        "bernoulli bernoulli_ randint4x rand4x randn4x normal_ philox",
+        "bernoulli bernoulli_ randint4x rand4x randn4x normal normal_ philox",
         Feature.EXP: "exp exp2 exp_ expm1 softmax log_softmax log log2 log1p log_ logsumexp softmax_",
         Feature.DOT: "dot dot_scaled matmul einsum bmm mm baddbmm addmm mma wgmma warpgroup_mma tcgen05_mma",
         Feature.STORE: "store index_put_ index_put scatter_ scatter scatter_add_ index_copy_ index_fill_ index_add_ "

@@ -9,24 +9,27 @@ from tests.releases.facts import verdict
 pytestmark = [pytest.mark.release, pytest.mark.slow]
 
 CAPABILITIES = (
+    "accept.block",
     "accept.linear.greedy",
     "accept.linear.stochastic",
     "accept.synthetic",
     "accept.tree.greedy",
     "accept.tree.stochastic",
+    "accept.typical",
     "attn.mask_hook",
     "attn.tree.draft",
     "attn.tree.verify",
+    "tree.build.dynamic",
+    "tree.build.static",
 )
 WORDS = {"p": Standing.PRESENT, "/": Standing.PARTIAL, "-": Standing.ABSENT, "?": Standing.UNKNOWN}
-# One letter a capability, in the order above; a space leaves one out. SGLang 0.4.6 forces a length where no token is
-# looked up, which is not seen yet.
+# One letter a capability, in the order above; a space leaves one out.
 KNOWN = {
-    "vllm==0.6.6.post1": "/p------",
-    "vllm==0.11.0": "pp---pp/",
-    "vllm==0.33.0": "ppp--p--",
-    "sglang==0.3.6": "--------",
-    "sglang==0.4.6.post5": "?- ??pp?",
+    "vllm==0.6.6.post1": "-/p---p-----",
+    "vllm==0.11.0": "-pp----pp/-p",
+    "vllm==0.33.0": "pppp--/p----",
+    "sglang==0.3.6": "------------",
+    "sglang==0.4.6.post5": "-?-p???pp?p-",
 }
 
 

@@ -146,3 +146,42 @@ def test_trees_are_gated_by_page_size_and_backend(run: Run) -> None:
     assert any(path == hook and message.startswith("DFLASH only supports") for path, _, message in found)
     assert {path for path, *_ in found} >= {hook}
     assert 0 < len(found) <= 8
+
+
+def test_a_block_is_verified_in_a_branch_of_a_kernel(run: Run) -> None:
+    """Not in the kernels that carry the word in their name."""
+    found = verdict(run, "accept.block")
+    shaped = {each.symbol: each.path for each in found.evidence if each.grade is Grade.SHAPED}
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert {"speculative_sampling_classic_kernel": f"{OPS}/reject_sampling.py"} == shaped
+
+
+def test_thresholds_are_fixed_ones(run: Run) -> None:
+    """Beside the draw, in CUDA; the door to it is what the workers call."""
+    found = verdict(run, "accept.typical")
+    grades = {each.symbol: each.grade for each in found.evidence}
+
+    assert Standing.PARTIAL is found.standing
+    assert "entropy" in found.reason
+    assert Grade.SHAPED is grades["TreeSpeculativeSamplingTargetOnly"]
+    assert Grade.DECLARED is grades["tree_speculative_sampling_target_only"]
+
+
+def test_trees_are_chosen_by_scores_and_counts(run: Run) -> None:
+    """Over all levels, best first, and from a trie in C++."""
+    found = verdict(run, "tree.build.dynamic")
+    seen = {each.symbol: each.path for each in (*found.evidence, *found.nearest)}
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert "sglang/srt/speculative/eagle_utils.py" == seen["organize_draft_results"]
+    assert f"{OPS}/uno_tree.py" == seen["_build_tree_kernel"]
+    assert seen["Trie::buildFrequency"].endswith("trie.cpp")
+
+
+def test_no_template_makes_trees(run: Run) -> None:
+    """A loop that drafts is where one would be followed."""
+    found = verdict(run, "tree.build.static")
+
+    assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
+    assert found.nearest

@@ -163,3 +163,32 @@ def test_no_graph_captures_tree_attention(run: Run) -> None:
         "TreeAttentionMetadataBuilder has _cudagraph_support = AttentionCGSupport.NEVER",
         "no CUDA graph captures it",
     ) in gates(run, "attn.tree.verify")
+
+
+def test_a_template_makes_trees(run: Run) -> None:
+    """Parsed from an option, expanded level by level."""
+    where = places(run, "tree.build.static")
+    proposer = "vllm/v1/spec_decode/llm_base_proposer.py"
+
+    assert (Standing.PRESENT, Reach.WIRED) == (
+        verdict(run, "tree.build.static").standing,
+        verdict(run, "tree.build.static").reach,
+    )
+    assert proposer == where["SpecDecodeBaseProposer.__init__"]
+    assert proposer == where["SpecDecodeBaseProposer.propose_tree"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "near"),
+    [
+        ("accept.block", "rejection_random_sample_kernel"),
+        ("accept.typical", "rejection_random_sample_kernel"),
+        ("tree.build.dynamic", "SpecDecodeBaseProposer.propose_tree"),
+    ],
+)
+def test_nothing_judges_blocks_or_chooses_nodes(run: Run, capability: str, near: str) -> None:
+    """What comes nearest is where it would be built in."""
+    found = verdict(run, capability)
+
+    assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
+    assert near in [each.symbol for each in found.nearest]

@@ -52,6 +52,15 @@ def force(index, tokens, drafts, count, rows, length):
         tokens[taken] = drafts[:, 1:length]
     return out
 """
+_DRAWN = """
+def force(index, count, mean, rows, steps):
+    drawn = torch.clamp(torch.normal(mean=mean, std=1.0, size=(1,)), min=1.0, max=steps)
+    length = int(drawn.round().item())
+    out = torch.full((rows, steps + 1), -1)
+    out[:, :length] = index[:, 0].view(-1, 1) + torch.arange(length)
+    count.fill_(length - 1)
+    return out
+"""
 _HONEST = """
 @triton.jit
 def k(out, draft, want, n):
@@ -68,6 +77,7 @@ def k(out, draft, want, n):
 CASES = (
     Case("a rate for each position", {"a.py": _RATE}, Standing.PRESENT),
     Case("a length from outside", {"a.py": _LENGTH}, Standing.PRESENT),
+    Case("a length drawn around a mean", {"a.py": _DRAWN}, Standing.PRESENT),
     Case("acceptance by tokens", {"a.py": _HONEST}, Standing.ABSENT),
 )
 DETECTOR = Detector(

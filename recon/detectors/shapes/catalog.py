@@ -56,6 +56,7 @@ SYNTHETIC_CHAIN = Shape(
         F.LOOP | F.COMPARE_ORDER | F.RANDOM,
         F.JIT | F.STORE | F.WHERE,
         F.STORE | F.INDEX_BY_INDEX | F.COMPARE_ORDER,
+        F.STORE | F.RANDOM,
     ),
     synthetic_chains,
 )

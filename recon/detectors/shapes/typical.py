@@ -16,6 +16,7 @@ from recon.detectors.shapes.terms import (
     is_random,
     loads,
     names_in,
+    subject,
 )
 from recon.index.sighting import Sighting
 from recon.index.term import Term
@@ -51,7 +52,7 @@ def _entropies(view: View) -> list[Term]:
     for name, definitions in view.definitions.items():
         for definition in definitions:
             value = definition.value
-            running = value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
+            running = value.op == "op" and value.text in ("+", "-") and subject(value.parts[0]) == name
             if running and definition.step.loops and any(_is_p_log_p(view, p) for p in _products(view, value.parts[1])):
                 found.append(value)
     return found
@@ -189,7 +190,7 @@ def _is_lookup(view: View, load: Load) -> bool:
         part = key.parts[0] if key.op == "kw" else key
         inner = [one for one in view.loads_behind(part) if one.base != load.base]
         tokens = {source.dotted() for source in view.sources(part)} & set(view.params)
-        if inner or tokens or any(source.op == "each" for source in view.sources(part)):
+        if inner or tokens:
             return True
     return False
 
@@ -250,18 +251,19 @@ def _accepts(view: View, other: Term, side: Term) -> bool:
     if other.text in EQUALITY:
         return all(view.loads_of(part) or part.op in ("name", "attr", "index") for part in other.parts)
     bases = {load.base for load in _looked_up(view, side)}
-    behind = {load.base for load in view.loads_behind(other)}
-    coins = behind - bases or any(is_random(part) for part in view.behind(other).values())
-    return other.text in ORDER and bool(bases & behind) and bool(coins)
+    weighed = {load.base for part in other.parts for load in _looked_up(view, part)}
+    is_drawn = bool(weighed - bases) or any(is_random(one) for part in other.parts for one in view.operands(part))
+    return other.text in ORDER and bool(bases & weighed) and is_drawn
 
 
 # Gates: a mismatch is let stand where the entropy is high
 
 
 def _gates(view: View, entropies: list[Term], read: set[str]) -> Iterator[Sighting]:
-    tokens = _tokens(view)
+    tests = _token_tests(view)
+    tokens = {load.base for test in tests for side in test.parts for load in view.loads_of(side)}
     seen: set[str] = set()
-    for compare, step in view.compares() if tokens else ():
+    for compare, step in view.compares() if tests else ():
         if compare.text not in ORDER:
             continue
         for side, other in (compare.parts, compare.parts[::-1]):
@@ -270,7 +272,7 @@ def _gates(view: View, entropies: list[Term], read: set[str]) -> Iterator[Sighti
             own = any(view.holds(side, entropy) for entropy in entropies)
             given = {view.root(load.base) for load in view.loads_of(side) if load.base not in tokens}
             given |= {side.dotted()}
-            details = [""] if own else sorted((given & set(view.params)) - seen)
+            details = sorted(({""} if own else given & set(view.params)) - seen)
             if details and _is_consequential(view, compare, step):
                 seen |= set(details)
                 note = f"a draft that would be refused may stand where a number for its place passes {other.dotted()}"
@@ -278,14 +280,14 @@ def _gates(view: View, entropies: list[Term], read: set[str]) -> Iterator[Sighti
                     yield Sighting("typical.gate", compare.line, note, detail)
 
 
-def _tokens(view: View) -> set[str]:
-    """What is loaded from where two tokens are set against each other, as acceptance does."""
-    found: set[str] = set()
+def _token_tests(view: View) -> list[Term]:
+    """Where two tokens are set against each other, one by one or as whole vectors, as acceptance does."""
+    found = []
     for compare, _ in view.compares():
         if compare.text in EQUALITY and not any(is_constant(side) for side in compare.parts):
-            left, right = ({load.base for load in view.loads_behind(side)} for side in compare.parts)
+            left, right = ({load.base for load in view.loads_of(side)} or names_in(side) for side in compare.parts)
             if left and right and left != right:
-                found |= {load.base for side in compare.parts for load in view.loads_of(side)}
+                found.append(compare)
     return found
 
 

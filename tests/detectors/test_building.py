@@ -1,0 +1,153 @@
+"""Building of draft trees in parts, and operators of compiled libraries."""
+
+from dataclasses import replace
+
+import pytest
+
+from recon.detectors.api import Index, View
+from recon.detectors.compiled import name_of, operators_called
+from recon.detectors.registry import detectors
+from recon.detectors.shapes.building import tree_choices
+from recon.detectors.shapes.templates import tree_templates
+from recon.detectors.testing import indexed
+from recon.records.source import Library
+from recon.records.verdict import Searched, Standing
+from recon.verdicts.judge import judge
+from tests.index.spelled import python
+
+SCHEMA = "build_tree_links(Tensor parents, Tensor chosen, Tensor! mask) -> ()"
+WRAPPER = "def link(parents, chosen, mask):\n    torch.ops.ours.build_tree_links.default(parents, chosen, mask)\n"
+
+
+def choices(source: str, *params: str) -> list[str]:
+    """What is seen of a choice of nodes in a function."""
+    return [sighting.shape for sighting in tree_choices(View(python(source), params))]
+
+
+def with_library(files: dict[str, str], *schemas: str) -> Index:
+    """A small tree with one compiled library."""
+    index = indexed(files)
+    index.snapshot = replace(index.snapshot, libraries=(Library("ours/_C.so", 1, (), schemas, ()),))
+    return index
+
+
+@pytest.mark.parametrize(
+    ("path_score", "tokens", "parents", "grows"),
+    [
+        ("scores.unsqueeze(2) * p.view(-1, k, k)", "ids.gather(1, at)", "at // k", True),
+        ("torch.mul(scores.unsqueeze(-1), p)", "torch.gather(ids, 1, at)", "at // k", True),
+        ("p + scores[:, None]", "ids.view(-1)[at]", "torch.div(at, k, rounding_mode='floor')", True),
+        ("p + scores.unsqueeze(0)", "ids.gather(1, at)", "at // k", False),
+        ("p + scores[:, None]", "ids.gather(1, at)", "at", False),
+        ("p + scores[:, None]", "at % 32000", "at // 32000", False),
+        ("p * p", "ids.gather(1, at)", "at // k", False),
+    ],
+)
+def test_a_level_grows_by_the_score_of_its_paths(path_score: str, tokens: str, parents: str, grows: bool) -> None:
+    """The parent's score is spread over its children; tokens are looked up, parents found by division."""
+    source = f"""
+    def f(scores, p, ids, k):
+        total = {path_score}
+        best, at = torch.topk(total.flatten(1), k, dim=-1)
+        return best, {tokens}, {parents}
+    """
+
+    assert grows == ("build.expand" in choices(source, "scores", "p", "ids", "k"))
+
+
+@pytest.mark.parametrize(
+    ("pushed", "budget", "is_tree"),
+    [
+        ("(score + gain[r], len(tokens), r)", "len(tokens) < n", True),
+        ("(score * gain[r], count, r)", "count < n", True),
+        ("(score + gain[r], r)", "len(tokens) < n", False),
+        ("(gain[r], len(tokens), r)", "len(tokens) < n", False),
+        ("(score + gain[r], len(tokens), r)", "not done", False),
+    ],
+)
+def test_a_queue_of_open_nodes_needs_scores_numbers_and_a_budget(pushed: str, budget: str, is_tree: bool) -> None:
+    """Shortest paths, merges and schedules have queues as well."""
+    source = f"""
+    def f(queue, gain, n, k, done):
+        tokens, count = [], 0
+        while queue and {budget}:
+            score, parent, token = heapq.heappop(queue)
+            tokens.append(token)
+            count += 1
+            for r in range(k):
+                heapq.heappush(queue, {pushed})
+        return tokens
+    """
+
+    assert is_tree == ("build.queue" in choices(source, "queue", "gain", "n", "k", "done"))
+
+
+@pytest.mark.parametrize(
+    ("links", "is_linked"),
+    [
+        ("sib[i] = child[p]; child[p] = i", True),
+        ("first = child[p]; child[p] = i; sib[i] = first", True),
+        ("tl.store(sib + i, tl.load(child + p)); tl.store(child + p, i)", True),
+        ("child[p] = i; sib[i] = -1", False),
+        ("sib[i] = child[i]; child[i] = i", False),
+        ("sib[i] = child[p]; other[p] = i", False),
+    ],
+)
+def test_links_put_a_node_before_its_siblings(links: str, is_linked: bool) -> None:
+    """The parent's first child becomes the node's sibling, and the node the first child."""
+    source = f"def f(child, sib, parents, other, n):\n    for i in range(n):\n        p = parents[i]\n        {links}\n"
+
+    assert is_linked == ("build.links" in choices(source, "child", "sib", "parents", "other", "n"))
+
+
+@pytest.mark.parametrize(
+    ("width", "is_fixed"),
+    [("self.widths[level]", True), ("k", False), ("self.k", False), ("level + 1", False)],
+)
+def test_a_template_says_how_wide_each_level_is(width: str, is_fixed: bool) -> None:
+    """One width for all levels leaves the choice to somebody else."""
+    source = f"""
+    def f(self, ids, n, k):
+        for level in range(n):
+            logits = self.model.forward(ids)
+            ids = torch.topk(logits, {width}, dim=-1).indices
+        return ids
+    """
+    found = [sighting.shape for sighting in tree_templates(View(python(source), ("self", "ids", "n", "k")))]
+
+    assert is_fixed == ("template.widths" in found)
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"),
+    [
+        (SCHEMA, "build_tree_links"),
+        ("ours::build_tree_links(Tensor x) -> Tensor", "build_tree_links"),
+        ("rows.out(Tensor x, *, Tensor! out) -> Tensor", "rows"),
+    ],
+)
+def test_a_schema_begins_with_the_operators_name(schema: str, name: str) -> None:
+    """Namespace and overload left out."""
+    assert name == name_of(schema)
+
+
+def test_an_operator_counts_where_its_schema_is_there_and_it_is_called() -> None:
+    """A wrapper alone is no operator, and an operator alone is no call."""
+    words = frozenset({"build", "tree"})
+    called = operators_called(with_library({"ours/a.py": WRAPPER}, SCHEMA), words)
+
+    assert [("link", 2)] == [(each.symbol, each.line) for each in called]
+    assert "calls the compiled operator build_tree_links(Tensor parents, Tensor chosen, ...)" == called[0].note
+    assert [] == operators_called(with_library({"ours/a.py": WRAPPER}), words)
+    assert [] == operators_called(with_library({"ours/a.py": "def link():\n    pass\n"}, SCHEMA), words)
+    assert [] == operators_called(with_library({"ours/a.py": WRAPPER}, SCHEMA), frozenset({"verify"}))
+
+
+def test_a_compiled_operator_that_links_makes_a_part_of_it() -> None:
+    """It takes a choice that was made elsewhere."""
+    (detector,) = (each for each in detectors() if each.capability == "tree.build.dynamic")
+    found = detector.detect(with_library({"ours/a.py": WRAPPER}, SCHEMA))
+    verdict = judge(detector.capability, detector.title, found, Searched(1, 1, 0, 0, 1, (), ()))
+
+    assert Standing.PARTIAL is verdict.standing
+    assert ["link"] == [each.symbol for each in verdict.evidence]
