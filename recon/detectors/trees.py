@@ -4,10 +4,23 @@ from dataclasses import dataclass
 
 from recon.detectors.api import Evidence, Index
 from recon.detectors.handing import Trail, is_function, reaches, trail_of
-from recon.detectors.places import evidence, ranked, seen
-from recon.detectors.shapes.catalog import ANCESTOR_MASK, DRAFT_LOOP, GREEDY_WALK, MASK_HOOK, STOCHASTIC_WALK
+from recon.detectors.places import evidence, ranked
+from recon.detectors.shapes.catalog import (
+    ANCESTOR_MASK,
+    DRAFT_LOOP,
+    GREEDY_CHAIN,
+    GREEDY_WALK,
+    MASK_HOOK,
+    STOCHASTIC_CHAIN,
+    STOCHASTIC_WALK,
+)
 from recon.index.tables import Ref
 from recon.records.path import Tier
+
+ACCEPTANCE = (GREEDY_CHAIN, GREEDY_WALK, STOCHASTIC_CHAIN)
+"""Shapes that `draft_loops` asks about too."""
+_FARTHEST = 6
+"""Calls that are looked up from a loop that drafts, or from acceptance, to where both are called from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +72,26 @@ def drafting(index: Index) -> set[Ref]:
 
 
 def draft_loops(index: Index) -> list[Evidence]:
-    """Where tokens are drafted: the loops that a runner reaches, or all if it reaches none."""
-    loops = seen(index, DRAFT_LOOP.id)
-    return [loop for loop in loops if loop.scope] or loops
+    """Where tokens are drafted: loops on the host, those first whose callers soonest lead to acceptance as well."""
+    accepting = {function.ref for function, _ in index.seen(*(shape.id for shape in ACCEPTANCE))}
+    below = _steps_up(index, accepting)
+    found: dict[Ref, tuple[int, Evidence]] = {}
+    for function, sighting in index.seen(DRAFT_LOOP.id):
+        if not function.is_kernel:
+            above = _steps_up(index, {function.ref})
+            steps = min((above[ref] + below[ref] for ref in above.keys() & below.keys()), default=2 * _FARTHEST + 1)
+            found[function.ref] = steps, evidence(index, function, sighting.line, sighting.note)
+    return [place for _, place in sorted(found.values(), key=lambda each: each[0])]
+
+
+def _steps_up(index: Index, refs: set[Ref]) -> dict[Ref, int]:
+    """Callers of some functions, and theirs, with the steps to the nearest; guesses are not followed."""
+    found = dict.fromkeys(refs, 0)
+    level = refs
+    for steps in range(1, _FARTHEST + 1):
+        level = {edge.source for ref in level for edge in index.callers(ref)} - found.keys()
+        found.update(dict.fromkeys(level, steps))
+    return found
 
 
 def accepts_trees(index: Index) -> bool:

@@ -10,6 +10,7 @@ from recon.detectors.registry import detectors
 from recon.detectors.shapes.building import tree_choices
 from recon.detectors.shapes.templates import tree_templates
 from recon.detectors.testing import indexed
+from recon.detectors.trees import draft_loops
 from recon.records.source import Library
 from recon.records.verdict import Searched, Standing
 from recon.verdicts.judge import judge
@@ -151,3 +152,33 @@ def test_a_compiled_operator_that_links_makes_a_part_of_it() -> None:
 
     assert Standing.PARTIAL is verdict.standing
     assert ["link"] == [each.symbol for each in verdict.evidence]
+
+
+def test_the_loop_nearest_to_acceptance_comes_first() -> None:
+    """A loop that feeds a model with its own choices may also be found far from speculation."""
+    loop = """
+def {name}(model, ids, hidden, steps):
+    every = []
+    for _ in range(steps):
+        hidden = model.forward(ids, hidden)
+        ids = hidden.argmax(dim=-1)
+        every.append(ids)
+    return every
+"""
+    step = """
+def count(drafts, wanted):
+    n = (drafts[:, 1:] == wanted[:, :-1]).int().cumprod(dim=1).sum(dim=1)
+    return n, wanted[torch.arange(len(n)), n]
+
+
+def speculate(model, ids, hidden, wanted):
+    return count(propose(model, ids, hidden, 4), wanted)
+
+
+def serve(model, ids, hidden, wanted):
+    describe(model, ids, hidden, 9)
+    return speculate(model, ids, hidden, wanted)
+"""
+    source = loop.format(name="describe") + loop.format(name="propose") + loop.format(name="alone") + step
+
+    assert ["propose", "describe", "alone"] == [place.symbol for place in draft_loops(indexed({"a.py": source}))]

@@ -28,7 +28,7 @@ from recon.detectors.api import Case, Detector, Evidence, Findings, Index, Stand
 from recon.detectors.compiled import operators_called
 from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import DRAFT_LOOP, TREE_CHOICE, TREE_TEMPLATE
-from recon.detectors.trees import draft_loops
+from recon.detectors.trees import ACCEPTANCE, draft_loops
 
 _CHOICES = ("build.select", "build.best", "build.queue")
 _LINKS, _GROWTH, _WIDTHS = "build.links", "build.expand", "template.widths"
@@ -217,7 +217,7 @@ DETECTOR = Detector(
     "tree.build.dynamic",
     "Building of a draft tree by scores",
     __doc__,
-    (TREE_CHOICE, TREE_TEMPLATE, DRAFT_LOOP),
+    (TREE_CHOICE, TREE_TEMPLATE, DRAFT_LOOP, *ACCEPTANCE),
     detect,
     CASES,
 )

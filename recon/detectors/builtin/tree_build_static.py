@@ -20,7 +20,7 @@ Sources
 from recon.detectors.api import Case, Detector, Findings, Index, Standing
 from recon.detectors.places import reach_of, seen
 from recon.detectors.shapes.catalog import DRAFT_LOOP, TREE_TEMPLATE
-from recon.detectors.trees import draft_loops
+from recon.detectors.trees import ACCEPTANCE, draft_loops
 
 
 def detect(index: Index) -> Findings:
@@ -126,7 +126,7 @@ DETECTOR = Detector(
     "tree.build.static",
     "Building of a draft tree by a template",
     __doc__,
-    (TREE_TEMPLATE, DRAFT_LOOP),
+    (TREE_TEMPLATE, DRAFT_LOOP, *ACCEPTANCE),
     detect,
     CASES,
 )
