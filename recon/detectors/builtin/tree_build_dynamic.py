@@ -49,8 +49,10 @@ def detect(index: Index) -> Findings:
             evidence=tuple(linked), nearest=tuple(draft_loops(index)), lacks=_ONLY_LINKED, reach=reach_of(linked)
         )
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *seen(index, _WIDTHS), *draft_loops(index))
-    return Findings(nearest=near, external=elsewhere.names)
+    near: dict[tuple[str, str], Evidence] = {}
+    for each in (*elsewhere.places, *seen(index, _WIDTHS), *draft_loops(index)):
+        near.setdefault((each.path, each.symbol), each)
+    return Findings(nearest=tuple(near.values()), external=elsewhere.names)
 
 
 def _beside(growth: list[Evidence], others: list[Evidence]) -> list[Evidence]:
