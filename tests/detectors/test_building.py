@@ -1,35 +1,18 @@
-"""Building of draft trees in parts, and operators of compiled libraries."""
-
-from dataclasses import replace
+"""Building of draft trees in parts: selections, growth, queues, links, templates."""
 
 import pytest
 
-from recon.detectors.api import Index, View
-from recon.detectors.compiled import name_of, operators_called
-from recon.detectors.registry import detectors
+from recon.detectors.api import View
 from recon.detectors.shapes.building import tree_choices
 from recon.detectors.shapes.templates import tree_templates
 from recon.detectors.testing import indexed
 from recon.detectors.trees import draft_loops
-from recon.records.source import Library
-from recon.records.verdict import Searched, Standing
-from recon.verdicts.judge import judge
 from tests.index.spelled import python
-
-SCHEMA = "build_tree_links(Tensor parents, Tensor chosen, Tensor! mask) -> ()"
-WRAPPER = "def link(parents, chosen, mask):\n    torch.ops.ours.build_tree_links.default(parents, chosen, mask)\n"
 
 
 def choices(source: str, *params: str) -> list[str]:
     """What is seen of a choice of nodes in a function."""
     return [sighting.shape for sighting in tree_choices(View(python(source), params))]
-
-
-def with_library(files: dict[str, str], *schemas: str) -> Index:
-    """A small tree with one compiled library."""
-    index = indexed(files)
-    index.snapshot = replace(index.snapshot, libraries=(Library("ours/_C.so", 1, (), schemas, ()),))
-    return index
 
 
 @pytest.mark.parametrize(
@@ -117,41 +100,6 @@ def test_a_template_says_how_wide_each_level_is(width: str, is_fixed: bool) -> N
     found = [sighting.shape for sighting in tree_templates(View(python(source), ("self", "ids", "n", "k")))]
 
     assert is_fixed == ("template.widths" in found)
-
-
-@pytest.mark.parametrize(
-    ("schema", "name"),
-    [
-        (SCHEMA, "build_tree_links"),
-        ("ours::build_tree_links(Tensor x) -> Tensor", "build_tree_links"),
-        ("rows.out(Tensor x, *, Tensor! out) -> Tensor", "rows"),
-    ],
-)
-def test_a_schema_begins_with_the_operators_name(schema: str, name: str) -> None:
-    """Namespace and overload left out."""
-    assert name == name_of(schema)
-
-
-def test_an_operator_counts_where_its_schema_is_there_and_it_is_called() -> None:
-    """A wrapper alone is no operator, and an operator alone is no call."""
-    words = frozenset({"build", "tree"})
-    called = operators_called(with_library({"ours/a.py": WRAPPER}, SCHEMA), words)
-
-    assert [("link", 2)] == [(each.symbol, each.line) for each in called]
-    assert "calls the compiled operator build_tree_links(Tensor parents, Tensor chosen, ...)" == called[0].note
-    assert [] == operators_called(with_library({"ours/a.py": WRAPPER}), words)
-    assert [] == operators_called(with_library({"ours/a.py": "def link():\n    pass\n"}, SCHEMA), words)
-    assert [] == operators_called(with_library({"ours/a.py": WRAPPER}, SCHEMA), frozenset({"verify"}))
-
-
-def test_a_compiled_operator_that_links_makes_a_part_of_it() -> None:
-    """It takes a choice that was made elsewhere."""
-    (detector,) = (each for each in detectors() if each.capability == "tree.build.dynamic")
-    found = detector.detect(with_library({"ours/a.py": WRAPPER}, SCHEMA))
-    verdict = judge(detector.capability, detector.title, found, Searched(1, 1, 0, 0, 1, (), ()))
-
-    assert Standing.PARTIAL is verdict.standing
-    assert ["link"] == [each.symbol for each in verdict.evidence]
 
 
 def test_the_loop_nearest_to_acceptance_comes_first() -> None:

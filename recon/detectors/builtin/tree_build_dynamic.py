@@ -10,8 +10,8 @@ What counts
     node is added again and again, by a maximum over scores that contain their parent's or from a queue whose entries
     are pushed with scores made of their parent's. A top-k of parent's times child's scores level by level counts beside
     one of these, or beside links.
-    partial: a given choice of nodes is linked into children, siblings, mask and positions, or an operator whose schema
-    stands in a compiled library is called for it; nothing in the tree makes the choice.
+    partial: a given choice of nodes is linked into children, siblings, mask and positions, in code or by a call of a
+    compiled operator whose schema takes links and makes others, a mask or positions; nothing makes the choice.
     declared: a Python function that calls such code in a C++ or CUDA file that its module builds.
 
 Blind spots
@@ -24,8 +24,8 @@ Sources
 
 from pathlib import PurePosixPath
 
-from recon.detectors.api import Case, Detector, Evidence, Findings, Index, Standing
-from recon.detectors.compiled import operators_called
+from recon.detectors.api import Case, Detector, Evidence, Findings, Index, Library, Standing
+from recon.detectors.compiled import builds_tree, compiled
 from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import DRAFT_LOOP, TREE_CHOICE, TREE_TEMPLATE
 from recon.detectors.trees import ACCEPTANCE, draft_loops
@@ -43,16 +43,17 @@ def detect(index: Index) -> Findings:
     if choices or growth:
         places = (*choices, *growth, *links)
         return Findings(evidence=places, reach=reach_of([*choices, *growth]))
-    linked = [*links, *operators_called(index, *_WORDS)]
+    behind = compiled(index, builds_tree, *_WORDS)
+    linked = [*links, *behind.places]
     if linked:
         return Findings(
             evidence=tuple(linked), nearest=tuple(draft_loops(index)), lacks=_ONLY_LINKED, reach=reach_of(linked)
         )
     elsewhere = outside(index, *_WORDS)
     near: dict[tuple[str, str], Evidence] = {}
-    for each in (*elsewhere.places, *seen(index, _WIDTHS), *draft_loops(index)):
+    for each in (*elsewhere.places, *behind.nearest, *seen(index, _WIDTHS), *draft_loops(index)):
         near.setdefault((each.path, each.symbol), each)
-    return Findings(nearest=tuple(near.values()), external=elsewhere.names)
+    return Findings(nearest=tuple(near.values()), reason=behind.reason, external=elsewhere.names, unread=behind.unread)
 
 
 def _beside(growth: list[Evidence], others: list[Evidence]) -> list[Evidence]:
@@ -201,7 +202,20 @@ def link(parents, chosen, mask):
     return mask
 """
 
+_COMPILED = """
+def link(parents, chosen, tree_mask, positions):
+    torch.ops.ours.link.default(parents, chosen, tree_mask, positions)
+"""
+_LIBRARY = Library(
+    "ours/ops.abi3.so",
+    1,
+    (),
+    ("link(Tensor parents, Tensor chosen, Tensor! tree_mask, Tensor! positions) -> ()",),
+    (),
+)
+
 CASES = (
+    Case("links by a compiled operator", {"ours/a.py": _COMPILED}, Standing.PARTIAL, (_LIBRARY,)),
     Case("a selection over all levels", {"a.py": _SELECT}, Standing.PRESENT),
     Case("growth and selection, parents by division", {"a.py": _DIVIDE}, Standing.PRESENT),
     Case("a maximum again and again in Triton", {"a.py": _REPEATED}, Standing.PRESENT),
