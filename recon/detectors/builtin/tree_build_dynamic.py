@@ -207,7 +207,7 @@ def link(parents, chosen, tree_mask, positions):
     torch.ops.ours.link.default(parents, chosen, tree_mask, positions)
 """
 _LIBRARY = Library(
-    "ours/ops.abi3.so",
+    "ops.abi3.so",
     1,
     (),
     ("link(Tensor parents, Tensor chosen, Tensor! tree_mask, Tensor! positions) -> ()",),
@@ -215,7 +215,7 @@ _LIBRARY = Library(
 )
 
 CASES = (
-    Case("links by a compiled operator", {"ours/a.py": _COMPILED}, Standing.PARTIAL, (_LIBRARY,)),
+    Case("links by a compiled operator", {"a.py": _COMPILED}, Standing.PARTIAL, (_LIBRARY,)),
     Case("a selection over all levels", {"a.py": _SELECT}, Standing.PRESENT),
     Case("growth and selection, parents by division", {"a.py": _DIVIDE}, Standing.PRESENT),
     Case("a maximum again and again in Triton", {"a.py": _REPEATED}, Standing.PRESENT),
