@@ -1,6 +1,5 @@
 """The index of one source tree: the read-only questions that detectors ask."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -301,7 +300,7 @@ class Index:
 
     def ask_refusals(
         self,
-        wanted: re.Pattern[bytes],
+        wanted: Sequence[bytes],
         paths: Iterable[str],
         blobs: Blobs,
         cache: OutlineCache,

@@ -13,7 +13,7 @@ from pathlib import Path
 from recon.errors import NotFound
 from recon.kept.parts import KINDS, Definition, Edge, Mark
 from recon.kept.search import Edges
-from recon.kept.store import ARRAYS, FORMAT, checksum, connected, path_of
+from recon.kept.store import ARRAYS, FORMAT, checksum, connected, path_of, touch
 
 _PLACE = re.compile(r"(?P<path>[^:]+):(?P<line>\d{1,9})")
 _MOST_NEAR = 20_000
@@ -38,7 +38,9 @@ def opened(cache_dir: Path, source_digest: str) -> Iterator["Kept"]:
     path = path_of(cache_dir, source_digest)
     try:
         with closing(connected(path)) as connection:
-            yield Kept(connection)
+            kept = Kept(connection)
+            touch(path)
+            yield kept
     except (sqlite3.Error, OverflowError, TypeError, ValueError, IndexError) as error:
         raise Lost("the graph of this tree is not kept any more") from error
 

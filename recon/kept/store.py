@@ -59,15 +59,21 @@ def path_of(cache_dir: Path, source_digest: str) -> Path:
 
 
 def is_kept(path: Path, version: str) -> bool:
-    """Whether a file holds what this version of recon would write; a file that is used stays unpruned."""
+    """Whether a file holds what this version of recon would write."""
     try:
         with closing(connected(path)) as connection:
             about = dict(connection.execute("SELECT key, value FROM about"))
-        if time.time() - path.stat().st_mtime > _DAY_S:
-            os.utime(path)
     except (sqlite3.Error, OSError):
         return False
+    touch(path)
     return (FORMAT, version) == (about.get("format"), about.get("version"))
+
+
+def touch(path: Path) -> None:
+    """Say that a file was used, once a day, so that it is not pruned; where that is forbidden, nothing is lost."""
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime > _DAY_S:
+            os.utime(path)
 
 
 def connected(path: Path) -> sqlite3.Connection:
