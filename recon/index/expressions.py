@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from recon.index import signs, spell
-from recon.index.records import Bind, Call, Feature, Import, Scope, Text
+from recon.index.records import Bind, Branch, Call, Feature, Import, Scope, Text
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.:+/\-]*\Z")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\Z")
-_LONGEST_WORD = 48
+_LONGEST_WORD = 64
 _LONGEST_DOTTED = 160
 _LONGEST_DEFAULT = 60
 _GENERIC = spell.words("list dict set tuple type frozenset deque defaultdict OrderedDict Counter")
@@ -49,6 +49,7 @@ class ExpressionReader:
         self.imports: list[Import] = []
         self.binds: list[Bind] = []
         self.texts: list[Text] = []
+        self.branches: list[Branch] = []
         self.names: set[str] = set()  # names used by the current statement
         self.addresses: set[str] = set()  # names used in addresses by the current statement
         self.loads = False  # whether the current statement reads by address
@@ -102,6 +103,8 @@ class ExpressionReader:
             elif isinstance(node, _DISPLAYS):
                 self.texts_of(node.elts, role, rest)
             else:
+                if role == "compare" and isinstance(node, ast.Attribute) and node.attr.isupper():
+                    self.text(node.attr, "member", node.lineno)
                 rest.append(node)
         rest.reverse()
         stack += rest

@@ -5,6 +5,7 @@ the parser's time. `recon.index.rescue` reads what this parser cannot.
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from recon.index import signs, spell
 from recon.index.cuda_outline import outline_cuda
 from recon.index.expressions import ExpressionReader, Frame
-from recon.index.records import Bind, Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.records import Bind, Branch, Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.rescue import outline_by_lines, rescue
 
 __all__ = ["outline_cuda", "outline_of_tree", "outline_python", "try_python"]
@@ -23,6 +24,8 @@ MOST_BYTES = 4_000_000
 """A syntax tree takes some hundred bytes for each byte of source, so a larger file is read by lines only."""
 _LOOP, _NESTED, _BREAK = int(Feature.LOOP), int(Feature.NESTED_LOOP), int(Feature.BREAK)
 _CHASE, _INDEX = int(Feature.CHASE), int(Feature.INDEX_BY_INDEX)
+_CHOICE = re.compile(r"'|\.[A-Z][A-Z0-9_]*(?: |$)")
+_CLASS = re.compile(r"(?:^|\.)_?[A-Z]\w*[a-z]\w*(?:\(\))?$")
 _MANY = frozenset({ast.Subscript, ast.BinOp, ast.Constant})  # annotations that can name more than one class
 
 
@@ -62,11 +65,24 @@ def outline_of_tree(tree: ast.Module, data: bytes, parsed: Parsed = Parsed.FULL,
         tuple(reader.imports),
         tuple(reader.binds),
         tuple(reader.texts),
+        tuple(reader.branches),
     )
 
 
 class _EndLoop(ast.AST):
     """Left on the stack below the body of a loop."""
+
+
+class _Fork(ast.AST):
+    """Left on the stack above a body that runs if a test holds."""
+
+    def __init__(self, test: str, line: int, body: Sequence[ast.stmt]) -> None:
+        super().__init__()
+        self.branch = test, line, body[0].lineno, body[-1].end_lineno or body[-1].lineno
+
+
+class _EndFork(ast.AST):
+    """Left on the stack below such a body."""
 
 
 class _EndScope(ast.AST):
@@ -79,6 +95,7 @@ class _Reader(ExpressionReader):
     def __init__(self, tree: ast.Module, data: bytes) -> None:
         super().__init__(data, Frame(0, tree, None, jit=False))
         self.todo: list[ast.AST] = [_EndScope(), *reversed(tree.body)]
+        self.forks: list[tuple[_Fork, int, int, int]] = []  # with how much was known where the body begins
         self.scopes.append(_scope(0, -1, ScopeKind.MODULE, "", tree))
 
     def read(self) -> None:
@@ -216,6 +233,8 @@ class _Reader(ExpressionReader):
         for target in node.targets:
             if node.value.__class__ is not ast.Constant:
                 self.bind(target, node.value)
+            if node.value.__class__ is ast.Dict and not self.frame.id and target.__class__ is ast.Name:
+                self.add_bind(target.id, "", "", node.lineno)  # type: ignore[attr-defined]  # the class was compared
             if target.__class__ is not ast.Name:
                 self.store(target)
 
@@ -240,8 +259,33 @@ class _Reader(ExpressionReader):
     def branch(self, node: ast.If) -> None:
         """Read an if."""
         self.walk([node.test])
-        self.push(node.orelse)
-        self.push(node.body)
+        if len(node.orelse) == 1 and node.orelse[0].__class__ is ast.If:
+            self.push(node.orelse)
+        elif node.orelse:
+            self.fork(_Fork("", node.lineno, node.orelse), node.orelse)
+        self.fork(_Fork(" ".join(spell.asked(node.test)), node.lineno, node.body), node.body)
+
+    def fork(self, fork: _Fork, body: Sequence[ast.stmt]) -> None:
+        """Leave a body that runs if a test holds."""
+        self.todo.append(_EndFork())
+        self.push(body)
+        self.todo.append(fork)
+
+    def open_fork(self, fork: _Fork) -> None:
+        """Enter such a body."""
+        self.forks.append((fork, len(self.calls), len(self.imports), len(self.binds)))
+
+    def end_fork(self, _: ast.AST) -> None:
+        """Leave it: whether it names a class is known now."""
+        fork, calls, imports, binds = self.forks.pop()
+        test, line, first, last = fork.branch
+        named = chain(
+            (call.callee for call in self.calls[calls:]),
+            (item.name for item in self.imports[imports:]),
+            (bind.value for bind in self.binds[binds:]),
+        )
+        if _CHOICE.search(test) or any(map(_CLASS.search, named)):
+            self.branches.append(Branch(self.frame.id, test, line, first, last))
 
     def open_loop(self, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], ends: set[str]) -> None:
         """Enter a loop; its `else` lies outside."""
@@ -294,13 +338,13 @@ class _Reader(ExpressionReader):
         """Read a match: a literal pattern is a comparison."""
         self.walk([node.subject])
         for case in reversed(node.cases):
-            self.push(case.body)
             self.walk([case.guard])
-            for part in ast.walk(case.pattern):
-                if isinstance(part, ast.MatchValue):
-                    rest: list[ast.AST] = []
-                    self.texts_of([part.value], "compare", rest)
-                    self.walk(rest)
+            values = [part.value for part in ast.walk(case.pattern) if isinstance(part, ast.MatchValue)]
+            rest: list[ast.AST] = []
+            self.texts_of(values, "compare", rest)
+            self.walk(rest)
+            asked = " ".join(chain.from_iterable(map(spell.asked, values)))
+            self.fork(_Fork(asked, case.body[0].lineno if not values else values[0].lineno, case.body), case.body)
 
     def plain(self, node: ast.Assert | ast.Raise | ast.Delete) -> None:
         """Read a statement that only uses expressions."""
@@ -367,6 +411,8 @@ def _base(node: ast.expr) -> str:
 
 _STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {
     _EndLoop: _Reader.end_loop,
+    _Fork: _Reader.open_fork,
+    _EndFork: _Reader.end_fork,
     _EndScope: _Reader.end_scope,
     ast.FunctionDef: _Reader.function,
     ast.AsyncFunctionDef: _Reader.function,

@@ -148,9 +148,23 @@ class Bind(Struct, frozen=True, array_like=True, gc=False):
     """`x`, `self.x`, `X.y`, `X[]` for a dictionary or list entry, or `return` for what a function gives back."""
     value: str
     """Dotted text of the value; `f()` for the result of a call of f; a dict or list literal of names is one Bind each,
-    with target `X[]`; '' when only an annotation is known."""
+    with target `X[]`; '' when only an annotation is known, and for a table of a module that holds no names."""
     annotation: str
     line: int
+
+
+class Branch(Struct, frozen=True, array_like=True, gc=False):
+    """A body that runs if a test holds: kept where the test names a choice, or where the body names a class."""
+
+    scope: int
+    test: str
+    """What the test asks for, parted by spaces: names with their dots, calls with `()`, strings in quotes; what must
+    not hold is left out. '' for an else."""
+    line: int
+    """Line of the test; of an else, the line of the test before it."""
+    first_line: int
+    """First line of the body."""
+    last_line: int
 
 
 class Text(Struct, frozen=True, array_like=True, gc=False):
@@ -159,7 +173,8 @@ class Text(Struct, frozen=True, array_like=True, gc=False):
     scope: int
     text: str
     role: str
-    """`dotted`, `key` (dict key or subscript), `compare` (== or in), `argument`, `value`."""
+    """`dotted`, `key` (dict key or subscript), `compare` (== or in), `argument`, `value`, or `member`: no string,
+    but the last name of `Choices.MEMBER` in a comparison."""
     line: int
 
 
@@ -174,3 +189,4 @@ class Outline(Struct, frozen=True, array_like=True, gc=False):
     imports: tuple[Import, ...]
     binds: tuple[Bind, ...]
     texts: tuple[Text, ...]
+    branches: tuple[Branch, ...] = ()

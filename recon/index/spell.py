@@ -14,6 +14,7 @@ def words(text: str) -> frozenset[str]:
 _MOST_PARTS = 16
 _MOST_ARGUMENT = 40
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+_ASKED = re.compile(r"[\w\[\].:+/\-]{1,48}\Z", re.ASCII)
 _WRAPPERS = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"})
 _FIRST_ELEMENT = words(
     "list List Sequence MutableSequence Iterable Iterator Generator Collection set Set frozenset FrozenSet deque Deque "
@@ -193,6 +194,30 @@ def choices(node: ast.expr | None) -> Iterator[str]:
             yield from (e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str))
         else:
             stack += elements
+
+
+def asked(test: ast.expr) -> Iterator[str]:
+    """What a test asks for: names with their dots, calls with `()`, strings in quotes; what must not hold is left out."""
+    stack = [test]
+    while stack:
+        part = stack.pop()
+        match part:
+            case ast.Constant(value=str() as text):
+                if _ASKED.match(text):
+                    yield f"'{text}'"
+            case ast.UnaryOp(op=ast.Not()) | ast.Constant():
+                continue
+            case ast.Compare():
+                sides = zip(part.ops, part.comparators, strict=True)
+                held = [side for op, side in sides if not isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot)]
+                stack += reversed([part.left, *held] if held else [])
+            case ast.Name() | ast.Attribute() | ast.Call():
+                if name := dotted(part):
+                    yield name
+                if isinstance(part, ast.Call) and not read_by_getattr(part):
+                    stack += reversed(part.args)
+            case _:
+                stack += reversed([child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)])
 
 
 def target_names(target: ast.expr) -> Iterator[str]:

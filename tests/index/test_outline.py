@@ -400,3 +400,4 @@ def test_both_parsers_give_the_same_records(module: str) -> None:
     assert plain.imports == newer.imports
     assert plain.binds == newer.binds
     assert plain.texts == newer.texts
+    assert plain.branches == newer.branches

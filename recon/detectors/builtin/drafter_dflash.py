@@ -1,0 +1,79 @@
+"""A block-diffusion or parallel drafter.
+
+What it is
+    A drafter that fills a whole block of positions in one pass, by diffusion or by masks, where others go token by
+    token. Offered as DFlash, DSpark, Uno and PARD, among others.
+
+What counts
+    declared: a word for it (`dflash`, `dspark`, `uno`, `block_diffusion`, `parallel_draft`) is asked for where something is constructed that drafts: in the test of a branch,
+    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    A word that is only listed, or whose branch only raises, is the nearest miss.
+
+Blind spots
+    A class that is found by a name put together at run time is not seen.
+    New names of this kind keep coming; a drafter under another word is not seen.
+
+Sources
+    Chen et al., DFlash, 2026; An et al., PARD, 2025.
+"""
+
+from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.drafters import find_drafter
+
+
+def detect(index: Index) -> Findings:
+    """Where its word constructs a drafter."""
+    return find_drafter(index, "dflash")
+
+
+_BRANCH = """
+class DFlashProposer:
+    def propose(self, hidden):
+        return hidden
+
+
+class Config:
+    def use_dflash(self):
+        return self.method == "dflash"
+
+
+class Runner:
+    def __init__(self, config):
+        if config.use_dflash():
+            self.drafter = DFlashProposer(config)
+"""
+_DOTTED = """
+SPECULATORS = {
+    "block_diffusion": "e.spec.BlockSpeculator",
+}
+"""
+_BLOCK = """
+class BlockSpeculator:
+    def propose(self, hidden):
+        return hidden
+"""
+_ONLY_EAGLE = """
+class EagleProposer:
+    def propose(self, hidden):
+        return hidden
+
+
+class Config:
+    def use_eagle(self):
+        return self.method in ("eagle", "dflash")
+
+
+class Runner:
+    def __init__(self, config):
+        if config.use_eagle():
+            self.drafter = EagleProposer(config)
+        if config.kernel == "flash":
+            self.attention = Attention("d_flash")
+"""
+
+CASES = (
+    Case("a branch through a predicate", {"e/runner.py": _BRANCH}, Standing.PRESENT),
+    Case("a dotted string in a table", {"e/table.py": _DOTTED, "e/spec.py": _BLOCK}, Standing.PRESENT),
+    Case("a word that another drafter takes", {"e/runner.py": _ONLY_EAGLE}, Standing.ABSENT),
+)
+DETECTOR = Detector("drafter.dflash", "A block-diffusion or parallel drafter", __doc__, (), detect, CASES)

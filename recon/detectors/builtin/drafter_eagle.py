@@ -1,0 +1,133 @@
+"""EAGLE: a head that drafts from the target's hidden states.
+
+What it is
+    A small head of one decoder layer that takes the target's last hidden states with the embedding of the next token,
+    and goes on from its own output. The first two generations are meant here; the third has a page of its own.
+
+What counts
+    declared: a word for it (`eagle`) is asked for where something is constructed that drafts: in the test of a branch,
+    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    A model of that name that is registered counts where a drafter takes whatever no other word takes and runs it.
+    A word that is only listed, or whose branch only raises, is the nearest miss.
+
+Blind spots
+    A class that is found by a name put together at run time is not seen.
+
+Sources
+    Li et al., EAGLE, 2024, and EAGLE-2, 2024.
+"""
+
+from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.drafters import find_drafter
+
+
+def detect(index: Index) -> Findings:
+    """Where its word constructs a drafter."""
+    return find_drafter(index, "eagle")
+
+
+_BRANCH = """
+class EagleProposer:
+    def propose(self, hidden):
+        return self.head(hidden)
+
+
+class Config:
+    def use_eagle(self):
+        return self.method in ("eagle", "eagle3")
+
+
+class GPUModelRunner:
+    def __init__(self, config):
+        if config.method == "ngram":
+            self.drafter = None
+        elif config.use_eagle():
+            self.drafter = EagleProposer(config)
+"""
+_ENUM = """
+from enum import Enum, auto
+
+
+class Algo(Enum):
+    NONE = auto()
+    EAGLE = auto()
+
+    def worker(self):
+        if self is Algo.EAGLE:
+            from e.spec.heads import HeadWorker
+
+            return HeadWorker
+"""
+_HEADS = """
+class HeadWorker:
+    def draft(self, batch):
+        return batch
+"""
+_REGISTERED = """
+_MODELS = {
+    "EAGLEModel": ("eagle", "EAGLE"),
+    "LlamaForCausalLM": ("llama", "Llama"),
+}
+"""
+_EAGLE = """
+class EAGLE:
+    def forward(self, x):
+        return x
+
+    def load_weights(self, weights):
+        pass
+"""
+_FACTORY = """
+class MedusaWorker:
+    def get_spec_proposals(self):
+        pass
+
+
+class MultiStepWorker:
+    def get_spec_proposals(self):
+        pass
+
+
+def create_worker(kind, cfg):
+    if kind == "medusa":
+        return MedusaWorker(cfg)
+    else:
+        return MultiStepWorker(cfg)
+"""
+_NAMED = """
+from typing import Literal
+
+Method = Literal["eagle", "ngram"]
+
+
+class EagleConfig:
+    def __init__(self, method):
+        self.method = method
+
+
+class NgramProposer:
+    def propose(self):
+        pass
+
+
+def build(config):
+    if config.method == "eagle":
+        config.hf = EagleConfig("eagle")
+    if config.method == "eagle" and config.tp > 1:
+        raise NotImplementedError("EAGLE does not run on several GPUs")
+    if config.method == "ngram":
+        return NgramProposer()
+"""
+
+CASES = (
+    Case("a branch through a predicate", {"e/runner.py": _BRANCH}, Standing.PRESENT),
+    Case("a member of an enum", {"e/algo.py": _ENUM, "e/spec/heads.py": _HEADS}, Standing.PRESENT),
+    Case(
+        "a registered model that any drafter runs",
+        {"e/registry.py": _REGISTERED, "e/models/eagle.py": _EAGLE, "e/spec.py": _FACTORY},
+        Standing.PRESENT,
+    ),
+    Case("a registered model that nothing runs", {"e/registry.py": _REGISTERED, "e/eagle.py": _EAGLE}, Standing.ABSENT),
+    Case("branches that configure and raise", {"e/config.py": _NAMED}, Standing.ABSENT),
+)
+DETECTOR = Detector("drafter.eagle", "EAGLE: a head that drafts from the target's hidden states", __doc__, (), detect, CASES)

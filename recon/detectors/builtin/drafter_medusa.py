@@ -1,0 +1,75 @@
+"""Medusa: several heads that draft one position each.
+
+What it is
+    Heads on the target's last hidden state, each of which predicts another of the following tokens at once. Engines
+    that take the best token of each head draft a chain; the original takes several and drafts a tree.
+
+What counts
+    declared: a word for it (`medusa`) is asked for where something is constructed that drafts: in the test of a branch,
+    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    A model of that name that is registered counts where a drafter takes whatever no other word takes and runs it.
+    A word that is only listed, or whose branch only raises, is the nearest miss.
+
+Blind spots
+    A class that is found by a name put together at run time is not seen.
+
+Sources
+    Cai et al., Medusa, 2024.
+"""
+
+from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.drafters import find_drafter
+
+
+def detect(index: Index) -> Findings:
+    """Where its word constructs a drafter."""
+    return find_drafter(index, "medusa")
+
+
+_TABLE = """
+class MedusaProposer:
+    def propose(self, hidden):
+        return hidden
+
+
+class NgramProposer:
+    def propose(self, tokens):
+        return tokens
+
+
+PROPOSERS = {"medusa": MedusaProposer, "ngram": NgramProposer}
+"""
+_REGISTERED = """
+def register(name):
+    return lambda kind: kind
+
+
+class Base:
+    def get_proposals(self):
+        raise NotImplementedError
+
+
+@register("medusa")
+class Heads(Base):
+    pass
+"""
+_GONE = """
+class NgramProposer:
+    def propose(self, tokens):
+        return tokens
+
+
+class Runner:
+    def __init__(self, config):
+        # Medusa was removed; "medusa" is refused by the configuration.
+        if config.method == "ngram":
+            self.drafter = NgramProposer()
+        self.names = {"medusa": "a kind of tree attention"}
+"""
+
+CASES = (
+    Case("a table from word to class", {"e/table.py": _TABLE}, Standing.PRESENT),
+    Case("a decorator that registers", {"e/heads.py": _REGISTERED}, Standing.PRESENT),
+    Case("removed, with what speaks of it left", {"e/runner.py": _GONE}, Standing.ABSENT),
+)
+DETECTOR = Detector("drafter.medusa", "Medusa: several heads that draft one position each", __doc__, (), detect, CASES)

@@ -1,0 +1,79 @@
+"""N-gram drafting: what followed the same tokens before.
+
+What it is
+    No model drafts: the last tokens are looked up in the prompt, in what was generated, or in a corpus, and what
+    followed them there is proposed. Also called prompt lookup and lookahead.
+
+What counts
+    declared: a word for it (`ngram`, `prompt_lookup`, `lookahead`) is asked for where something is constructed that drafts: in the test of a branch,
+    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    Here an option of that name selects as well, because it says how far to look back and is set only for this.
+    A word that is only listed, or whose branch only raises, is the nearest miss.
+
+Blind spots
+    A class that is found by a name put together at run time is not seen.
+
+Sources
+    Saxena, Prompt lookup decoding, 2023; Fu et al., Lookahead decoding, 2024.
+"""
+
+from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.drafters import find_drafter
+
+
+def detect(index: Index) -> Findings:
+    """Where its word constructs a drafter."""
+    return find_drafter(index, "ngram")
+
+
+_OPTION = """
+class NGramWorker:
+    def get_spec_proposals(self):
+        pass
+
+
+def create_worker(prompt_lookup_max, cfg):
+    if prompt_lookup_max > 0:
+        return NGramWorker(cfg)
+"""
+_LAZY = """
+class Algo:
+    def is_ngram(self):
+        return self == Algo.NGRAM
+
+    def create_worker(self):
+        if self.is_ngram():
+            from e.corpus import CorpusWorker
+
+            return CorpusWorker
+"""
+_CORPUS = """
+class CorpusWorker:
+    def _prepare_draft_tokens(self, batch):
+        return batch
+"""
+_EMBEDDED = """
+class NgramEmbedding:
+    def forward(self, ids):
+        return self.table[ids]
+
+
+class NgramTokenizer:
+    def encode(self, text):
+        return text.split()
+
+
+class Model:
+    def __init__(self, config):
+        if config.embedding == "ngram":
+            self.embed = NgramEmbedding()
+        if config.ngram_size > 0:
+            self.tokenizer = NgramTokenizer()
+"""
+
+CASES = (
+    Case("an option that is set", {"e/spec.py": _OPTION}, Standing.PRESENT),
+    Case("a worker that is imported late", {"e/algo.py": _LAZY, "e/corpus.py": _CORPUS}, Standing.PRESENT),
+    Case("embeddings and tokenizers of n-grams", {"e/model.py": _EMBEDDED}, Standing.ABSENT),
+)
+DETECTOR = Detector("drafter.ngram", "N-gram drafting: what followed the same tokens before", __doc__, (), detect, CASES)

@@ -1,0 +1,165 @@
+"""Suffix decoding: drafts from a tree of all suffixes.
+
+What it is
+    A structure over all suffixes of what was seen (a tree, an automaton, an array) gives the longest match with the
+    last tokens and what followed it, weighted by how often. Other than n-gram lookup it has no fixed length of match.
+
+What counts
+    declared: a word for it (`suffix`) is asked for where something is constructed that drafts: in the test of a branch,
+    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    partial: a drafter of another name holds such a structure.
+    A word that is only listed, or whose branch only raises, is the nearest miss.
+
+Blind spots
+    The structure itself may lie in another distribution; that it is one is not checked. Suffixes of file names, of
+    prompts and of caches are kept apart because nothing that drafts holds them.
+
+Sources
+    Oliaro et al., SuffixDecoding, 2024; Hu et al., SAM Decoding, 2024.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from recon.detectors.api import Case, Detector, Evidence, Findings, Grade, Index, Standing
+from recon.detectors.drafters import drafting_classes, find_drafter
+from recon.detectors.handing import reaches
+from recon.detectors.places import evidence, is_outskirts, reach_of
+from recon.detectors.words import apart
+from recon.index.records import ScopeKind
+from recon.index.tables import Ref, is_python
+
+_STRUCTURE = re.compile("_suffix_(?:automaton|tree|array|trie|automata)s?_")
+_DEPTH = 4
+"""Calls between a drafter's method and what holds the structure."""
+
+
+def detect(index: Index) -> Findings:
+    """A drafter of its own, or the structure inside another one."""
+    found = find_drafter(index, "suffix")
+    held = [] if found.evidence else list(_held(index))
+    if not held:
+        return found
+    lacks = f"No word selects it; {held[0].symbol} uses such a structure inside another drafter."
+    return Findings(tuple(held), found.nearest, lacks, lacks, reach_of(held))
+
+
+def _held(index: Index) -> Iterator[Evidence]:
+    """Places that hold a structure over suffixes and that a drafter reaches, then the structure."""
+    structures = dict(_structures(index))
+    doors = {ref: line for name in structures for ref, line in _doors(index, name)}
+    methods = {
+        Ref(one.path, scope.id): made
+        for made in drafting_classes(index)
+        for one in index.names.classes.order(made)
+        for scope in index.files[one.path].scopes
+        if scope.parent == one.scope and scope.kind is ScopeKind.FUNCTION
+    }
+    reached = {door for door in doors if any(reaches(index, method, {door}, _DEPTH) for method in methods)}
+    for ref in sorted(reached):
+        note = "holds a structure over suffixes, reached from a drafter of another name"
+        yield evidence(index, index.function(ref), doors[ref], note, Grade.DECLARED)
+    for ref in structures.values() if reached else ():
+        yield evidence(index, index.function(ref), index.names.scope_of(ref).line, "is the structure", Grade.NAMED)
+
+
+def _structures(index: Index) -> Iterator[tuple[str, Ref]]:
+    """Classes named after such a structure, by the name by which they are asked for: their own, or their file's."""
+    for path, outline in index.files.items():
+        if is_outskirts(path):
+            continue
+        for scope in outline.scopes:
+            if scope.kind is ScopeKind.CLASS and _STRUCTURE.search(apart(scope.name)):
+                yield scope.name if is_python(path) else PurePosixPath(path).stem, Ref(path, scope.id)
+
+
+def _doors(index: Index, name: str) -> Iterator[tuple[Ref, int]]:
+    """Python functions that construct a class, or that build a file, of that name."""
+    for path, outline in index.files.items():
+        if not is_python(path):
+            continue
+        for call in outline.calls:
+            if call.callee.rpartition(".")[2] == name:
+                yield Ref(path, call.scope), call.line
+        for text in outline.texts:
+            if "." in text.text and PurePosixPath(text.text).stem == name:
+                yield Ref(path, text.scope), text.line
+
+
+_BRANCH = """
+class SuffixProposer:
+    def propose(self, tokens):
+        return self.cache.speculate(tokens)
+
+
+class Runner:
+    def __init__(self, config):
+        if config.method == "suffix":
+            self.drafter = SuffixProposer(config)
+"""
+_CALLED = """
+class Drafter:
+    def propose(self, tokens):
+        return tokens
+
+
+class LongestMatch(Drafter):
+    pass
+
+
+registry.register("suffix_decoding", LongestMatch)
+"""
+_INSIDE = """
+class SuffixAutomaton:
+    def extend(self, token):
+        self.states.append(token)
+
+
+class NgramWorker:
+    def __init__(self, args):
+        self.corpus = SuffixAutomaton()
+
+    def draft(self, batch):
+        return self.corpus.match(batch)
+
+
+def build(args):
+    if args.algorithm == "NGRAM":
+        return NgramWorker(args)
+"""
+_FILES = """
+class JsonLoader:
+    def speculate(self, path):
+        return path
+
+
+class SuffixTree:
+    def insert(self, key):
+        self.keys.append(key)
+
+
+class Cache:
+    def __init__(self, path):
+        self.tree = SuffixTree()
+        if path.suffix == ".json":
+            self.loader = JsonLoader()
+
+
+class NgramWorker:
+    def draft(self, batch):
+        return batch
+
+
+def build(args):
+    if args.algorithm == "NGRAM":
+        return NgramWorker()
+"""
+
+CASES = (
+    Case("a branch of its own", {"e/runner.py": _BRANCH}, Standing.PRESENT),
+    Case("a call that registers", {"e/registry.py": _CALLED}, Standing.PRESENT),
+    Case("an automaton inside another drafter", {"e/worker.py": _INSIDE}, Standing.PARTIAL),
+    Case("suffixes of files and of caches", {"e/cache.py": _FILES}, Standing.ABSENT),
+)
+DETECTOR = Detector("drafter.suffix", "Suffix decoding", __doc__, (), detect, CASES)
