@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Findings, Grade, Index
-from recon.detectors.places import is_outskirts, reach_of
+from recon.detectors.places import evidence, is_outskirts, reach_of
 from recon.detectors.selection import Alias, Listing, Selection, Selections, selections_of
 from recon.detectors.words import HEADS, drafters_in
 from recon.index.tables import Ref
@@ -16,20 +16,25 @@ def find_drafter(index: Index, drafter: str) -> Findings:
     """Whether a word selects this drafter, and what it constructs."""
     known = selections_of(index)
     chosen = _chosen(index, known, drafter)
-    models = [each for each in known.selections if each.is_model and drafter in each.drafters]
+    models = [each for each in known.selections if each.is_model and drafter in each.drafters - {"draft_model"}]
     rest = [each for each in _chosen(index, known, "draft_model") if not each.drafters]
     aliases = [each for each in known.aliases if drafter in each.drafters] if drafter == "mtp" else []
     served = [each for alias in aliases for word in sorted(alias.becomes) for each in _chosen(index, known, word)]
     listed = [each for each in known.listings if drafter in each.lines]
     near = [*_models(index, models, drafter), *(_listing(index, each, drafter) for each in _listed_first(listed))]
     if chosen:
-        reason = f"Chosen by name in {_where(index, chosen[0])}, which constructs {_name(index, chosen[0].made)}."
+        made = _name(index, chosen[0].made)
+        reason = f"Chosen by name in {_where(index, chosen[0])}, which constructs {made}."
         places = [*_places(index, [*chosen, *served]), *(_alias(index, each) for each in aliases), *near]
     elif served:
-        reason = f"Its word stands for another drafter's in {_where(index, aliases[0])}: {_name(index, served[0].made)}."
+        reason = (
+            f"Its word stands for another drafter's in {_where(index, aliases[0])}: {_name(index, served[0].made)}."
+        )
         places = [*(_alias(index, each) for each in aliases), *_places(index, served), *near]
     elif models and rest:
-        reason = f"Its model, {_name(index, models[0].made)}, is run by {_name(index, rest[0].made)} as any draft model."
+        reason = (
+            f"Its model, {_name(index, models[0].made)}, is run by {_name(index, rest[0].made)} as any draft model."
+        )
         places = [*near[:2], *_places(index, rest), *near[2:]]
     else:
         return _absent(index, known, drafter, listed, models)
@@ -73,22 +78,21 @@ def _spoken(index: Index, made: Ref) -> frozenset[str]:
     return drafters_in(index.names.scope_of(made).name) or drafters_in(PurePosixPath(made.path).stem)
 
 
-def _absent(
-    index: Index, known: Selections, drafter: str, listed: list[Listing], models: list[Selection]
-) -> Findings:
+def _absent(index: Index, known: Selections, drafter: str, listed: list[Listing], models: list[Selection]) -> Findings:
     """Nothing that drafts is constructed for this word: where it is listed, and where it would be added."""
     wide = _widths(known)
     choices = sorted((each for each in known.selections if not each.is_model), key=lambda each: -wide[each.ref])
     several = [each for each in _listed_first(listed) if len(each.lines) > 1]
     places = [_listing(index, each, drafter, Grade.NAMED) for each in several]
     places += [
-        _place(index, each.ref, each.name, each.line, "selects other drafters", Grade.NAMED)
+        _place(index, each, "selects other drafters", Grade.NAMED)
         for each in choices
         if wide[each.ref] == wide[choices[0].ref]
     ]
     places += _models(index, models, drafter, Grade.NAMED)
     places += [
-        _listing(index, each, next(iter(each.lines)), Grade.NAMED) for each in _listed_first(known.listings)[:_MOST_NEAR]
+        _listing(index, each, next(iter(each.lines)), Grade.NAMED)
+        for each in _listed_first(known.listings)[:_MOST_NEAR]
     ]
     reason = ""
     if choices:
@@ -112,7 +116,7 @@ def _places(index: Index, chosen: Iterable[Selection]) -> Iterator[Evidence]:
     for each in chosen:
         name = _name(index, each.made)
         asked = "chooses by name" if each.drafters else "takes whatever no other name takes"
-        yield _place(index, each.ref, each.name, each.line, f"{asked} and constructs {name}")
+        yield _place(index, each, f"{asked} and constructs {name}")
         yield _class(index, each.made, f"is constructed in {_where(index, each)}")
 
 
@@ -121,16 +125,19 @@ def _models(
 ) -> Iterator[Evidence]:
     for each in sorted(models, key=lambda each: len(drafters_in(_name(index, each.made)) - {drafter})):
         name = _name(index, each.made)
-        yield _place(index, each.made, name, index.names.scope_of(each.made).line, "is a model for it", grade)
-        yield _place(index, each.ref, each.name, each.line, f"registers the model {name}", grade)
+        line = index.names.scope_of(each.made).line
+        yield Evidence(each.made.path, name, line, grade, index.holders(each.made), "is a model for it")
+        yield _place(index, each, f"registers the model {name}", grade)
 
 
 def _alias(index: Index, alias: Alias) -> Evidence:
-    return _place(index, alias.ref, "", alias.line, "puts the word of another drafter in its place")
+    note = "puts the word of another drafter in its place"
+    return evidence(index, index.function(alias.ref), alias.line, note, Grade.DECLARED)
 
 
 def _listing(index: Index, listing: Listing, drafter: str, grade: Grade = Grade.DECLARED) -> Evidence:
-    return _place(index, listing.ref, listing.name, listing.lines[drafter], "lists the words for drafters", grade)
+    symbol, line = _where(index, listing), listing.lines[drafter]
+    return Evidence(listing.ref.path, symbol, line, grade, index.holders(listing.ref), "lists the words for drafters")
 
 
 def _class(index: Index, made: Ref, note: str) -> Evidence:
@@ -140,9 +147,8 @@ def _class(index: Index, made: Ref, note: str) -> Evidence:
     return Evidence(made.path, index.names.qualname(made), index.names.scope_of(made).line, Grade.DECLARED, scope, note)
 
 
-def _place(index: Index, ref: Ref, name: str, line: int, note: str, grade: Grade = Grade.DECLARED) -> Evidence:
-    function = index.function(ref)
-    return Evidence(ref.path, name or function.symbol, line, grade, index.holders(ref), note)
+def _place(index: Index, each: Selection, note: str, grade: Grade = Grade.DECLARED) -> Evidence:
+    return Evidence(each.ref.path, _where(index, each), each.line, grade, index.holders(each.ref), note)
 
 
 def _where(index: Index, each: Selection | Alias | Listing) -> str:

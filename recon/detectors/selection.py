@@ -10,19 +10,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from recon.detectors.api import Index
-from recon.detectors.words import drafters_in, speaks_of_drafting
-from recon.index.records import Bind, Branch, Call, Outline, Scope, ScopeKind
+from recon.detectors.words import drafters_in, is_drafter, options_in, speaks_of_drafting
+from recon.index.records import Bind, Branch, Call, Outline, Scope, ScopeKind, Text
 from recon.index.tables import Ref, is_python
 from recon.index.values import Kind
 
-_PREDICATE = re.compile(r"(?:is|use|uses|has|with)_")
+_PREDICATE = re.compile(r"(?:is|use|uses|has|with|enable)_")
 _QUOTED = re.compile(r"'([^']*)'\Z")
-_CLASS = re.compile(r"_?[A-Z]\w*[a-z]\w*\Z")
 _QUESTIONS = frozenset({"isinstance", "issubclass", "cast", "type"})
 _MOST_PREDICATES = 8
+_ENTRY = 3
+"""Lines that the last entry of a table may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,12 @@ def selections_of(index: Index) -> Selections:
 
 
 def drafts(index: Index, ref: Ref) -> bool:
-    """Whether a class or one of its bases has a method that drafts, proposes or speculates; a record does nothing."""
+    """Whether a class or a base of it is called a drafter, or has a method that drafts; a record does nothing."""
     if any(word.endswith("dataclass") for word in index.names.scope_of(ref).decorators):
         return False
     for one in index.names.classes.order(ref):
+        if is_drafter(index.names.scope_of(one).name):
+            return True
         for scope in index.files[one.path].scopes:
             if scope.parent == one.scope and scope.kind is ScopeKind.FUNCTION and speaks_of_drafting(scope.name):
                 return True
@@ -142,8 +146,8 @@ class _Reader:
             by_scope.setdefault(branch.scope, []).append(branch)
         for scope, branches in by_scope.items():
             asked = {branch: self.drafters_asked(branch.test) for branch in branches}
-            chain = {branch.line for branch in branches if asked[branch]}
-            rests = [branch for branch in branches if not branch.test and branch.line in chain]
+            chains = {branch.head for branch in branches if asked[branch]}
+            rests = [branch for branch in branches if not branch.test and branch.head in chains]
             for branch in branches:
                 inner = [other for other in branches if asked[other] and _inside(other, branch)]
                 is_rest = branch in rests and not any(_inside(other, branch) for other in rests)
@@ -153,7 +157,7 @@ class _Reader:
                     ref = Ref(path, scope)
                     self.alias(ref, outline, branch, asked[branch])
                     for made in self.made_in(ref, branch, inner):
-                        self.select(asked[branch], ref, branch.line if asked[branch] else branch.first_line, made)
+                        self.select(asked[branch], ref, branch.line, made)
 
     def drafters_asked(self, test: str) -> frozenset[str]:
         """The drafters that a test asks for by literals, by members of an enum, by predicates, or by an option."""
@@ -168,11 +172,11 @@ class _Reader:
             return drafters_in(quoted[1])
         last = leaf.removesuffix("()").rpartition(".")[2]
         found = drafters_in(last)
+        if found and _PREDICATE.match(last):
+            return found | self.predicate(last)
         if leaf.endswith("()"):
-            return found | self.predicate(last) if _PREDICATE.match(last) and found else frozenset()
-        if last.isupper() and "." in leaf:
-            return found
-        return found & {"ngram"}  # how far to look back is an option of its own, and selects by being set
+            return frozenset()
+        return found if last[:1].isupper() else options_in(last)
 
     def predicate(self, name: str) -> frozenset[str]:
         """The drafters that a predicate of the tree compares with."""
@@ -212,7 +216,7 @@ class _Reader:
             value.ref
             for value in values
             if value.ref is not None
-            and (value.kind is Kind.INSTANCE and is_result or value.kind is Kind.DEFINITION)
+            and ((value.kind is Kind.INSTANCE and is_result) or value.kind is Kind.DEFINITION)
             and classes.is_class(value.ref)
         ]
 
@@ -227,42 +231,49 @@ class _Reader:
                 if becomes - literals or (becomes and len(literals) > 1):
                     self.found.aliases.append(Alias(literals, becomes, ref, branch.line))
 
-    def select(self, drafters: frozenset[str], ref: Ref, line: int, made: Ref, name: str = "") -> None:
+    def select(self, drafters: frozenset[str], ref: Ref, line: int, made: Ref) -> None:
         """Keep a selection, if what is made drafts or is a model."""
         does = self.drafting.get(made)
         if does is None:
             does = self.drafting[made] = self.index.names.classes.is_class(made) and drafts(self.index, made)
         model = is_model(self.index, made)
         if does or model:
+            name = self.name_at(self.index.files[ref.path], ref, line)
             self.found.selections.append(Selection(drafters, ref, line, made, name, model))
 
     # Tables, registrations, exports -----------------------------------------------------------------------------------
 
     def tables(self, path: str, outline: Outline) -> None:
-        """Tables from word to class, to a dotted string, or to the strings of a module and a class."""
+        """Tables from word to class, to a dotted string, to another word, or to the strings of a module and a class."""
         keys = [text for text in outline.texts if text.role == "key"]
         for key, following in zip_longest(keys, keys[1:]):
             assert key is not None
-            if not (words := drafters_in(key.text)):
-                continue
-            end = following.line if following is not None and following.scope == key.scope else key.line + 3
-            ref = Ref(path, key.scope)
-            inside = [t for t in outline.texts if t.scope == key.scope and key.line <= t.line < max(end, key.line + 1)]
-            for text in inside:
-                if text.role == "dotted":
-                    for made in self.index.names.find(text.text):
-                        self.select(words, ref, key.line, made, self.name_at(outline, ref, key.line))
-                elif text.role == "value":
-                    for made in self.classes.get(text.text, ()):
-                        if any(one.text == made.path.rpartition("/")[2].removesuffix(".py") for one in inside):
-                            self.select(words, ref, key.line, made, self.name_at(outline, ref, key.line))
-        for (scope, target, line), binds in _displays(outline).items():
+            if drafters_in(key.text):
+                end = following.line if following is not None and following.scope == key.scope else key.line + _ENTRY
+                lines = range(key.line, max(end, key.line + 1))
+                entry = [text for text in outline.texts if text.scope == key.scope and text.line in lines]
+                self.entry(Ref(path, key.scope), key, [text for text in entry if text.role in {"dotted", "value"}])
+        for (scope, _, line), binds in _displays(outline).items():
             ref = Ref(path, scope)
             own = [text for text in keys if text.scope == scope and text.line >= line][: len(binds)]
             for text, bind in zip(own, binds, strict=False):
                 if words := drafters_in(text.text):
                     for made in self.classes_of(ref, bind.value):
-                        self.select(words, ref, text.line, made, target.removesuffix("[]") if not scope else "")
+                        self.select(words, ref, text.line, made)
+
+    def entry(self, ref: Ref, key: Text, values: list[Text]) -> None:
+        """What the strings of one entry of a table stand for."""
+        words = drafters_in(key.text)
+        for text in values:
+            made: Iterable[Ref] = self.index.names.find(text.text) if text.role == "dotted" else ()
+            if text.role == "value":
+                becomes = drafters_in(text.text)
+                if becomes and not becomes & words:
+                    self.found.aliases.append(Alias(words, becomes, ref, key.line))
+                modules = {one.text for one in values}
+                made = [one for one in self.classes.get(text.text, ()) if PurePosixPath(one.path).stem in modules]
+            for one in made:
+                self.select(words, ref, key.line, one)
 
     def registrations(self, path: str, outline: Outline) -> None:
         """Decorators and calls that register a class, or what makes it, under a word."""
@@ -281,7 +292,7 @@ class _Reader:
             if scope is not None:
                 texts = [scope.name, f"{scope.name}()"]
             else:
-                texts = [arg for arg in call.args if _CLASS.search(arg.rpartition(".")[2])]
+                texts = [text for arg in call.args if arg.isidentifier() for text in (arg, f"{arg}()")]
             for text in texts:
                 for made in self.classes_of(ref, text):
                     place = Ref(path, scope.id) if scope is not None else ref
@@ -293,7 +304,7 @@ class _Reader:
             if not bind.scope and (words := drafters_in(bind.value)) and bind.value.isidentifier():
                 for made in self.classes_of(Ref(path, 0), bind.value):
                     if made.path == path and is_model(self.index, made):
-                        self.select(words, Ref(path, 0), bind.line, made, bind.target.removesuffix("[]"))
+                        self.select(words, Ref(path, 0), bind.line, made)
 
     # Listings ---------------------------------------------------------------------------------------------------------
 
@@ -327,18 +338,17 @@ def _inside(inner: Branch, outer: Branch) -> bool:
     return inner is not outer and outer.first_line <= inner.first_line and inner.last_line <= outer.last_line
 
 
-def _in_body(record: Call | Bind | object, branch: Branch, inner: Iterable[Branch]) -> bool:
+def _in_body(record: Call | Bind | Text, branch: Branch, inner: Iterable[Branch]) -> bool:
     """Whether a record lies in a branch, and in none of those inside it."""
-    line: int = record.line  # type: ignore[union-attr]
-    if not branch.first_line <= line <= branch.last_line:
+    if not branch.first_line <= record.line <= branch.last_line:
         return False
-    return not any(one.first_line <= line <= one.last_line for one in inner)
+    return not any(one.first_line <= record.line <= one.last_line for one in inner)
 
 
 def _displays(outline: Outline) -> dict[tuple[int, str, int], list[Bind]]:
     """What the tables of a file hold, by their scope, target and line."""
     found: dict[tuple[int, str, int], list[Bind]] = {}
     for bind in outline.binds:
-        if bind.target.endswith("[]") and bind.value:
+        if bind.value:
             found.setdefault((bind.scope, bind.target, bind.line), []).append(bind)
-    return found
+    return {place: binds for place, binds in found.items() if place[1].endswith("[]") or len(binds) > 1}

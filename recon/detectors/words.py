@@ -5,7 +5,7 @@ from functools import cache
 
 _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
 _WORDS = {
-    "eagle": "eagle[12]?",
+    "eagle": "eagle(?!_3_)[12]?",
     "eagle3": "eagle_?3",
     "mtp": "mtp|next_?n|multi_token_prediction",
     "medusa": "medusa",
@@ -19,6 +19,8 @@ DRAFTERS = tuple(_WORDS)
 HEADS = frozenset({"eagle", "eagle3", "mtp"})
 """Drafters that read the target's hidden states: one class of an engine may serve several of them."""
 _PATTERNS = {name: re.compile(f"_(?:{words})(?=_)") for name, words in _WORDS.items()}
+_LOOK_BACK = re.compile("_(?:n_?gram|prompt_?lookup)(?=_)")
+_DRAFTER = re.compile("_(?:draft(?:er)?|propos(?:er|al)|speculator)_(?:$|worker|v[0-9])")
 _DRAFTING = re.compile(
     "(?!_(?:is|can|has)_).*_(?:draft|propos|specul)[a-z]*_(?!model|config|worker|backend|input|buffer|attn|kv)"
 )
@@ -40,7 +42,17 @@ def drafters_in(name: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def options_in(name: str) -> frozenset[str]:
+    """The drafters that an option chooses by being set: how far n-grams look back is asked of nothing else."""
+    return frozenset({"ngram"}) if _LOOK_BACK.search(apart(name)) else frozenset()
+
+
 @cache
 def speaks_of_drafting(name: str) -> bool:
     """Whether the name of a method says that it drafts, proposes or speculates."""
     return _DRAFTING.match(apart(name)) is not None
+
+
+def is_drafter(name: str) -> bool:
+    """Whether the name of a class says that it is what drafts."""
+    return _DRAFTER.search(apart(name)) is not None

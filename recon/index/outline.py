@@ -76,9 +76,9 @@ class _EndLoop(ast.AST):
 class _Fork(ast.AST):
     """Left on the stack above a body that runs if a test holds."""
 
-    def __init__(self, test: str, line: int, body: Sequence[ast.stmt]) -> None:
+    def __init__(self, test: str, head: int, line: int, body: Sequence[ast.stmt]) -> None:
         super().__init__()
-        self.branch = test, line, body[0].lineno, body[-1].end_lineno or body[-1].lineno
+        self.branch = test, head, line, body[0].lineno, body[-1].end_lineno or body[-1].lineno
 
 
 class _EndFork(ast.AST):
@@ -95,6 +95,7 @@ class _Reader(ExpressionReader):
     def __init__(self, tree: ast.Module, data: bytes) -> None:
         super().__init__(data, Frame(0, tree, None, jit=False))
         self.todo: list[ast.AST] = [_EndScope(), *reversed(tree.body)]
+        self.heads: dict[ast.stmt, int] = {}  # of each elif that waits: the line of the first test of its chain
         self.forks: list[tuple[_Fork, int, int, int]] = []  # with how much was known where the body begins
         self.scopes.append(_scope(0, -1, ScopeKind.MODULE, "", tree))
 
@@ -234,7 +235,7 @@ class _Reader(ExpressionReader):
             if node.value.__class__ is not ast.Constant:
                 self.bind(target, node.value)
             if node.value.__class__ is ast.Dict and not self.frame.id and target.__class__ is ast.Name:
-                self.add_bind(target.id, "", "", node.lineno)  # type: ignore[attr-defined]  # the class was compared
+                self.add_bind(target.id, "", "", node.lineno)
             if target.__class__ is not ast.Name:
                 self.store(target)
 
@@ -259,11 +260,13 @@ class _Reader(ExpressionReader):
     def branch(self, node: ast.If) -> None:
         """Read an if."""
         self.walk([node.test])
+        head = self.heads.pop(node, node.lineno)
         if len(node.orelse) == 1 and node.orelse[0].__class__ is ast.If:
+            self.heads[node.orelse[0]] = head
             self.push(node.orelse)
         elif node.orelse:
-            self.fork(_Fork("", node.lineno, node.orelse), node.orelse)
-        self.fork(_Fork(" ".join(spell.asked(node.test)), node.lineno, node.body), node.body)
+            self.fork(_Fork("", head, node.orelse[0].lineno, node.orelse), node.orelse)
+        self.fork(_Fork(" ".join(spell.asked(node.test)), head, node.lineno, node.body), node.body)
 
     def fork(self, fork: _Fork, body: Sequence[ast.stmt]) -> None:
         """Leave a body that runs if a test holds."""
@@ -278,14 +281,13 @@ class _Reader(ExpressionReader):
     def end_fork(self, _: ast.AST) -> None:
         """Leave it: whether it names a class is known now."""
         fork, calls, imports, binds = self.forks.pop()
-        test, line, first, last = fork.branch
         named = chain(
             (call.callee for call in self.calls[calls:]),
             (item.name for item in self.imports[imports:]),
             (bind.value for bind in self.binds[binds:]),
         )
-        if _CHOICE.search(test) or any(map(_CLASS.search, named)):
-            self.branches.append(Branch(self.frame.id, test, line, first, last))
+        if _CHOICE.search(fork.branch[0]) or any(map(_CLASS.search, named)):
+            self.branches.append(Branch(self.frame.id, *fork.branch))
 
     def open_loop(self, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], ends: set[str]) -> None:
         """Enter a loop; its `else` lies outside."""
@@ -344,7 +346,8 @@ class _Reader(ExpressionReader):
             self.texts_of(values, "compare", rest)
             self.walk(rest)
             asked = " ".join(chain.from_iterable(map(spell.asked, values)))
-            self.fork(_Fork(asked, case.body[0].lineno if not values else values[0].lineno, case.body), case.body)
+            line = values[0].lineno if values else case.body[0].lineno
+            self.fork(_Fork(asked, node.lineno, line, case.body), case.body)
 
     def plain(self, node: ast.Assert | ast.Raise | ast.Delete) -> None:
         """Read a statement that only uses expressions."""

@@ -160,8 +160,10 @@ class Branch(Struct, frozen=True, array_like=True, gc=False):
     test: str
     """What the test asks for, parted by spaces: names with their dots, calls with `()`, strings in quotes; what must
     not hold is left out. '' for an else."""
+    head: int
+    """Line of the first test of its chain, or of its match: the others are alternatives to it."""
     line: int
-    """Line of the test; of an else, the line of the test before it."""
+    """Line of the test; of an else, of its body."""
     first_line: int
     """First line of the body."""
     last_line: int

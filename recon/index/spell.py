@@ -197,7 +197,7 @@ def choices(node: ast.expr | None) -> Iterator[str]:
 
 
 def asked(test: ast.expr) -> Iterator[str]:
-    """What a test asks for: names with their dots, calls with `()`, strings in quotes; what must not hold is left out."""
+    """What a test asks for: names with dots, calls with `()`, strings in quotes; what must not hold is left out."""
     stack = [test]
     while stack:
         part = stack.pop()
@@ -254,7 +254,7 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
 
 
 def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
-    """What `a if c else b` and `a or b` choose from."""
+    """What `a if c else b`, `a or b` and `{"k": a}[k]` choose from."""
     stack = [value]
     while stack:
         node = stack.pop()
@@ -264,6 +264,8 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
             stack += reversed(node.values)
         elif isinstance(node, ast.NamedExpr):
             stack.append(node.value)
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):
+            stack += reversed(node.value.values)
         elif node.__class__ is not ast.Constant:
             yield node
 

@@ -239,6 +239,25 @@ def test_strings_that_could_name_something_are_kept_with_their_role() -> None:
     ) == outline(source).texts
 
 
+def test_a_member_that_is_compared_with_counts_as_a_string() -> None:
+    source = "ok = x == Algo.EAGLE or x in (Algo.NGRAM, other.name)\n"
+
+    assert [("EAGLE", "member"), ("NGRAM", "member")] == [(text.text, text.role) for text in outline(source).texts]
+
+
+def test_a_choice_from_a_table_is_one_of_its_values() -> None:
+    source = 'x = {"a": A, "b": m.B}[key]\n'
+
+    assert (Bind(0, "x", "A", "", 1), Bind(0, "x", "m.B", "", 1)) == outline(source).binds
+
+
+def test_a_table_of_a_module_is_known_by_its_name() -> None:
+    """Also where it holds no names."""
+    source = 'MODELS = {"a": ("b", "c")}\ndef f():\n    local = {"a": "b"}\n'
+
+    assert (Bind(0, "MODELS", "", "", 1),) == outline(source).binds
+
+
 CHASES = {
     "index": "cur = 0\n    while ok:\n        cur = nxt[cur]",
     "load": "cur = 0\n    for i in range(n):\n        cur = tl.load(base + cur)",

@@ -1,12 +1,13 @@
-"""A block-diffusion or parallel drafter.
+"""Drafting a block at once, by diffusion or in parallel.
 
 What it is
     A drafter that fills a whole block of positions in one pass, by diffusion or by masks, where others go token by
     token. Offered as DFlash, DSpark, Uno and PARD, among others.
 
 What counts
-    declared: a word for it (`dflash`, `dspark`, `uno`, `block_diffusion`, `parallel_draft`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`dflash`, `dspark`, `uno`, `block_diffusion`, `parallel_draft`) is asked for where
+    something is constructed that drafts: in the test of a branch, also through a predicate or a member of an enum,
+    as the key of a table, or by a decorator or call that registers.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
 Blind spots
@@ -44,7 +45,7 @@ class Runner:
 """
 _DOTTED = """
 SPECULATORS = {
-    "block_diffusion": "e.spec.BlockSpeculator",
+    "block_diffusion": "spec.BlockSpeculator",
 }
 """
 _BLOCK = """
@@ -72,8 +73,8 @@ class Runner:
 """
 
 CASES = (
-    Case("a branch through a predicate", {"e/runner.py": _BRANCH}, Standing.PRESENT),
-    Case("a dotted string in a table", {"e/table.py": _DOTTED, "e/spec.py": _BLOCK}, Standing.PRESENT),
-    Case("a word that another drafter takes", {"e/runner.py": _ONLY_EAGLE}, Standing.ABSENT),
+    Case("a branch through a predicate", {"runner.py": _BRANCH}, Standing.PRESENT),
+    Case("a dotted string in a table", {"table.py": _DOTTED, "spec.py": _BLOCK}, Standing.PRESENT),
+    Case("a word that another drafter takes", {"runner.py": _ONLY_EAGLE}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.dflash", "A block-diffusion or parallel drafter", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.dflash", "Drafting a block at once", __doc__, (), detect, CASES)

@@ -1,11 +1,12 @@
-"""An independent draft model.
+"""Drafting by an independent model.
 
 What it is
     A smaller causal language model with the target's vocabulary drafts token by token, with a cache of its own.
 
 What counts
-    declared: a word for it (`draft_model`, `draft_target`, `standalone`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`draft_model`, `draft_target`, `standalone`) is asked for where something is
+    constructed that drafts: in the test of a branch, also through a predicate or a member of an enum, as the key of
+    a table, or by a decorator or call that registers.
     A drafter in the else of such branches, taking whatever no word takes, counts too: any model may be given.
     The path of a draft model is an option that other drafters need as well, and says nothing.
     A word that is only listed, or whose branch only raises, is the nearest miss.
@@ -106,9 +107,9 @@ def build(args):
 """
 
 CASES = (
-    Case("a word of its own", {"e/runner.py": _WORD}, Standing.PRESENT),
-    Case("whatever no other word takes", {"e/spec.py": _REST}, Standing.PRESENT),
-    Case("a literal that only raises", {"e/config.py": _RAISES}, Standing.ABSENT),
-    Case("a path for another drafter", {"e/build.py": _PATH}, Standing.ABSENT),
+    Case("a word of its own", {"runner.py": _WORD}, Standing.PRESENT),
+    Case("whatever no other word takes", {"spec.py": _REST}, Standing.PRESENT),
+    Case("a literal that only raises", {"config.py": _RAISES}, Standing.ABSENT),
+    Case("a path for another drafter", {"build.py": _PATH}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.draft_model", "An independent draft model", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.draft_model", "Drafting by an independent model", __doc__, (), detect, CASES)

@@ -1,12 +1,13 @@
-"""EAGLE: a head that drafts from the target's hidden states.
+"""Drafting by EAGLE heads, which read the target's hidden states.
 
 What it is
     A small head of one decoder layer that takes the target's last hidden states with the embedding of the next token,
     and goes on from its own output. The first two generations are meant here; the third has a page of its own.
 
 What counts
-    declared: a word for it (`eagle`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`eagle`) is asked for where something is constructed that drafts: in the test of a
+    branch, also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that
+    registers.
     A model of that name that is registered counts where a drafter takes whatever no other word takes and runs it.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
@@ -54,7 +55,7 @@ class Algo(Enum):
 
     def worker(self):
         if self is Algo.EAGLE:
-            from e.spec.heads import HeadWorker
+            from heads import HeadWorker
 
             return HeadWorker
 """
@@ -120,14 +121,14 @@ def build(config):
 """
 
 CASES = (
-    Case("a branch through a predicate", {"e/runner.py": _BRANCH}, Standing.PRESENT),
-    Case("a member of an enum", {"e/algo.py": _ENUM, "e/spec/heads.py": _HEADS}, Standing.PRESENT),
+    Case("a branch through a predicate", {"runner.py": _BRANCH}, Standing.PRESENT),
+    Case("a member of an enum", {"algo.py": _ENUM, "heads.py": _HEADS}, Standing.PRESENT),
     Case(
         "a registered model that any drafter runs",
-        {"e/registry.py": _REGISTERED, "e/models/eagle.py": _EAGLE, "e/spec.py": _FACTORY},
+        {"registry.py": _REGISTERED, "eagle.py": _EAGLE, "spec.py": _FACTORY},
         Standing.PRESENT,
     ),
-    Case("a registered model that nothing runs", {"e/registry.py": _REGISTERED, "e/eagle.py": _EAGLE}, Standing.ABSENT),
-    Case("branches that configure and raise", {"e/config.py": _NAMED}, Standing.ABSENT),
+    Case("a registered model that nothing runs", {"registry.py": _REGISTERED, "eagle.py": _EAGLE}, Standing.ABSENT),
+    Case("branches that configure and raise", {"config.py": _NAMED}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.eagle", "EAGLE: a head that drafts from the target's hidden states", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.eagle", "Drafting by EAGLE heads", __doc__, (), detect, CASES)

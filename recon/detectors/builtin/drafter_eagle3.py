@@ -1,12 +1,13 @@
-"""EAGLE-3: a head that drafts from hidden states of several layers.
+"""Drafting by EAGLE-3 heads.
 
 What it is
     As EAGLE, but the head takes hidden states of a low, a middle and a high layer of the target, called auxiliary
     hidden states, and is trained on its own outputs.
 
 What counts
-    declared: a word for it (`eagle3`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`eagle3`) is asked for where something is constructed that drafts: in the test of a
+    branch, also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that
+    registers.
     The class may be the one that serves EAGLE as well.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
@@ -70,9 +71,9 @@ def build(config):
 """
 
 CASES = (
-    Case("a pattern shared with EAGLE", {"e/runner.py": _SHARED}, Standing.PRESENT),
-    Case("a member that a predicate names", {"e/scheduler.py": _MEMBER}, Standing.PRESENT),
-    Case("EAGLE alone", {"e/runner.py": _FIRST_ONLY}, Standing.ABSENT),
-    Case("a branch that raises", {"e/build.py": _REFUSED}, Standing.ABSENT),
+    Case("a pattern shared with EAGLE", {"runner.py": _SHARED}, Standing.PRESENT),
+    Case("a member that a predicate names", {"scheduler.py": _MEMBER}, Standing.PRESENT),
+    Case("EAGLE alone", {"runner.py": _FIRST_ONLY}, Standing.ABSENT),
+    Case("a branch that raises", {"build.py": _REFUSED}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.eagle3", "EAGLE-3: a head that drafts from hidden states of several layers", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.eagle3", "Drafting by EAGLE-3 heads", __doc__, (), detect, CASES)

@@ -1,12 +1,13 @@
-"""Medusa: several heads that draft one position each.
+"""Drafting by Medusa heads.
 
 What it is
     Heads on the target's last hidden state, each of which predicts another of the following tokens at once. Engines
     that take the best token of each head draft a chain; the original takes several and drafts a tree.
 
 What counts
-    declared: a word for it (`medusa`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`medusa`) is asked for where something is constructed that drafts: in the test of a
+    branch, also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that
+    registers.
     A model of that name that is registered counts where a drafter takes whatever no other word takes and runs it.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
@@ -68,8 +69,8 @@ class Runner:
 """
 
 CASES = (
-    Case("a table from word to class", {"e/table.py": _TABLE}, Standing.PRESENT),
-    Case("a decorator that registers", {"e/heads.py": _REGISTERED}, Standing.PRESENT),
-    Case("removed, with what speaks of it left", {"e/runner.py": _GONE}, Standing.ABSENT),
+    Case("a table from word to class", {"table.py": _TABLE}, Standing.PRESENT),
+    Case("a decorator that registers", {"heads.py": _REGISTERED}, Standing.PRESENT),
+    Case("removed, with what speaks of it left", {"runner.py": _GONE}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.medusa", "Medusa: several heads that draft one position each", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.medusa", "Drafting by Medusa heads", __doc__, (), detect, CASES)

@@ -1,12 +1,13 @@
-"""MTP: the target checkpoint's own layers for further tokens.
+"""Drafting by MTP layers of the target's checkpoint.
 
 What it is
     Some checkpoints carry layers that were trained to predict the token after the next, also called NextN. An engine
     that runs them as a drafter needs no second checkpoint.
 
 What counts
-    declared: a word for it (`mtp`, `nextn`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`mtp`, `nextn`) is asked for where something is constructed that drafts: in the test of
+    a branch, also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that
+    registers.
     An alias counts too: the word is rewritten to another drafter's, or a class for heads like EAGLE's takes it.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
@@ -83,9 +84,9 @@ def build(config, hf):
 """
 
 CASES = (
-    Case("a word of its own", {"e/build.py": _OWN}, Standing.PRESENT),
-    Case("an alias that is rewritten", {"e/args.py": _ALIAS}, Standing.PRESENT),
-    Case("a class that serves several words", {"e/build.py": _THROUGH}, Standing.PRESENT),
-    Case("layers that are skipped", {"e/build.py": _CONFIGURED}, Standing.ABSENT),
+    Case("a word of its own", {"build.py": _OWN}, Standing.PRESENT),
+    Case("an alias that is rewritten", {"args.py": _ALIAS}, Standing.PRESENT),
+    Case("a class that serves several words", {"build.py": _THROUGH}, Standing.PRESENT),
+    Case("layers that are skipped", {"build.py": _CONFIGURED}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.mtp", "MTP: the target checkpoint's own layers for further tokens", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.mtp", "Drafting by MTP layers of the target's checkpoint", __doc__, (), detect, CASES)

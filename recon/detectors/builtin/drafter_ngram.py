@@ -1,12 +1,13 @@
-"""N-gram drafting: what followed the same tokens before.
+"""Drafting by n-gram lookup.
 
 What it is
     No model drafts: the last tokens are looked up in the prompt, in what was generated, or in a corpus, and what
     followed them there is proposed. Also called prompt lookup and lookahead.
 
 What counts
-    declared: a word for it (`ngram`, `prompt_lookup`, `lookahead`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`ngram`, `prompt_lookup`, `lookahead`) is asked for where something is constructed that
+    drafts: in the test of a branch, also through a predicate or a member of an enum, as the key of a table, or by a
+    decorator or call that registers.
     Here an option of that name selects as well, because it says how far to look back and is set only for this.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
@@ -43,7 +44,7 @@ class Algo:
 
     def create_worker(self):
         if self.is_ngram():
-            from e.corpus import CorpusWorker
+            from corpus import CorpusWorker
 
             return CorpusWorker
 """
@@ -72,8 +73,8 @@ class Model:
 """
 
 CASES = (
-    Case("an option that is set", {"e/spec.py": _OPTION}, Standing.PRESENT),
-    Case("a worker that is imported late", {"e/algo.py": _LAZY, "e/corpus.py": _CORPUS}, Standing.PRESENT),
-    Case("embeddings and tokenizers of n-grams", {"e/model.py": _EMBEDDED}, Standing.ABSENT),
+    Case("an option that is set", {"spec.py": _OPTION}, Standing.PRESENT),
+    Case("a worker that is imported late", {"algo.py": _LAZY, "corpus.py": _CORPUS}, Standing.PRESENT),
+    Case("embeddings and tokenizers of n-grams", {"model.py": _EMBEDDED}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.ngram", "N-gram drafting: what followed the same tokens before", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.ngram", "Drafting by n-gram lookup", __doc__, (), detect, CASES)

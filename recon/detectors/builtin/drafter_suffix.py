@@ -1,12 +1,13 @@
-"""Suffix decoding: drafts from a tree of all suffixes.
+"""Drafting by suffix structures: continuations from a tree of all suffixes.
 
 What it is
     A structure over all suffixes of what was seen (a tree, an automaton, an array) gives the longest match with the
     last tokens and what followed it, weighted by how often. Other than n-gram lookup it has no fixed length of match.
 
 What counts
-    declared: a word for it (`suffix`) is asked for where something is constructed that drafts: in the test of a branch,
-    also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that registers.
+    declared: a word for it (`suffix`) is asked for where something is constructed that drafts: in the test of a
+    branch, also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that
+    registers.
     partial: a drafter of another name holds such a structure.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
@@ -157,9 +158,9 @@ def build(args):
 """
 
 CASES = (
-    Case("a branch of its own", {"e/runner.py": _BRANCH}, Standing.PRESENT),
-    Case("a call that registers", {"e/registry.py": _CALLED}, Standing.PRESENT),
-    Case("an automaton inside another drafter", {"e/worker.py": _INSIDE}, Standing.PARTIAL),
-    Case("suffixes of files and of caches", {"e/cache.py": _FILES}, Standing.ABSENT),
+    Case("a branch of its own", {"runner.py": _BRANCH}, Standing.PRESENT),
+    Case("a call that registers", {"registry.py": _CALLED}, Standing.PRESENT),
+    Case("an automaton inside another drafter", {"worker.py": _INSIDE}, Standing.PARTIAL),
+    Case("suffixes of files and of caches", {"cache.py": _FILES}, Standing.ABSENT),
 )
-DETECTOR = Detector("drafter.suffix", "Suffix decoding", __doc__, (), detect, CASES)
+DETECTOR = Detector("drafter.suffix", "Drafting by suffix structures", __doc__, (), detect, CASES)

@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recon.detectors.api import Case, Detector, Evidence, Findings, Grade, Index, Standing
+from recon.detectors.api import Case, Detector, Evidence, Findings, Grade, Index, Reach, Standing
 from recon.detectors.places import evidence, is_outskirts, reach_of
 from recon.detectors.words import apart
 from recon.index.records import Call, Outline, ScopeKind, Text
@@ -32,7 +32,8 @@ from recon.index.tables import Ref, is_python
 
 _ACCEPTANCE = re.compile("_(?:accept[a-z]*|correct_drafts?)_")
 _SPECULATION = re.compile("_(?:spec|specul[a-z]*|draft[a-z]*|mtp|eagle[0-9]?)_")
-_MAKER = re.compile("_(?:counter|gauge|histogram|summary)_(?:cls_|class_|type_)?$")
+_MEASURE = re.compile("_(?:rate|length|num|avg|mean|histogram)_")
+_MAKER = re.compile("(?<!_perf)_(?:counter|gauge|histogram|summary)_(?:cls_|class_|type_)?$")
 _KINDS = (
     ("for each position", re.compile("_(?:pos|positions?)_")),
     ("a rate", re.compile("_(?:rate|ratio|efficiency)_")),
@@ -70,8 +71,12 @@ def detect(index: Index) -> Findings:
     names = ", ".join(dict.fromkeys(each.name for each in exports))
     lacks = "" if fed else f"Nothing hands a value to {names}."
     places = _once([*makers[:1], *fed[:2], *makers[1:], *fed[2:], *told])
+    called = fed and any(index.callers(each.ref) for each in exports)
     return Findings(
-        tuple(places), lacks=lacks, reason=lacks or f"Acceptance is exported as {kinds}: {names}.", reach=reach_of(places)
+        tuple(places),
+        lacks=lacks,
+        reason=lacks or f"Acceptance is exported as {kinds}: {names}.",
+        reach=Reach.WIRED if called else Reach.DEFINED,
     )
 
 
@@ -89,8 +94,8 @@ def _exports(path: str, outline: Outline) -> Iterator[_Export]:
         words = apart(f"{path} {_around(outline, scope)}")
         for text in outline.texts:
             if text.scope == scope and text.role in {"argument", "value"} and _speaks(text, words):
-                fields = (bind.target for bind in outline.binds if bind.scope == scope)
-                held = frozenset(field.rpartition(".")[2] for field in fields if "[" not in field)
+                fields = (bind.target.rpartition(".") for bind in outline.binds if bind.scope == scope)
+                held = frozenset(name for owner, _, name in fields if owner and "[" not in name)
                 spoken = frozenset(field for field in held if _ACCEPTANCE.search(apart(field)))
                 yield _Export(Ref(path, scope), text.text, text.line, spoken or held)
 
@@ -144,7 +149,7 @@ def _told(index: Index) -> Iterator[Evidence]:
             continue
         for text in outline.texts:
             name = apart(text.text)
-            if text.role == "key" and _ACCEPTANCE.search(name) and _SPECULATION.search(name):
+            if text.role == "key" and all(p.search(name) for p in (_ACCEPTANCE, _SPECULATION, _MEASURE)):
                 note = f"tells {text.text} under a key"
                 yield evidence(index, index.function(Ref(path, text.scope)), text.line, note, Grade.DECLARED)
 
@@ -215,10 +220,10 @@ class Frontend:
 """
 
 CASES = (
-    Case("counters, also for each position", {"e/metrics.py": _COUNTERS}, Standing.PRESENT),
-    Case("a gauge for the mean length", {"e/collector.py": _GAUGE}, Standing.PRESENT),
-    Case("a gauge that nobody sets", {"e/collector.py": _UNFED}, Standing.PARTIAL),
-    Case("told with each answer only", {"e/manager.py": _TOLD}, Standing.PARTIAL),
-    Case("acceptance of connections", {"e/frontend.py": _OTHER}, Standing.ABSENT),
+    Case("counters, also for each position", {"metrics.py": _COUNTERS}, Standing.PRESENT),
+    Case("a gauge for the mean length", {"collector.py": _GAUGE}, Standing.PRESENT),
+    Case("a gauge that nobody sets", {"collector.py": _UNFED}, Standing.PARTIAL),
+    Case("told with each answer only", {"manager.py": _TOLD}, Standing.PARTIAL),
+    Case("acceptance of connections", {"frontend.py": _OTHER}, Standing.ABSENT),
 )
 DETECTOR = Detector("metrics.acceptance", "Acceptance exported as metrics", __doc__, (), detect, CASES)
