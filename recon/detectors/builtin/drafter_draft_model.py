@@ -4,9 +4,9 @@ What it is
     A smaller causal language model with the target's vocabulary drafts token by token, with a cache of its own.
 
 What counts
-    declared: a word for it (`draft_model`, `draft_target`, `standalone`) is asked for where something is
-    constructed that drafts: in the test of a branch, also through a predicate or a member of an enum, as the key of
-    a table, or by a decorator or call that registers.
+    declared: where a word for it (`draft_model`, `draft_target`, `standalone`) is asked for, something that drafts
+    is constructed. Words are asked for in the tests of branches, also through predicates and members of enums, in
+    tables, and by decorators and calls that register.
     A drafter in the else of such branches, taking whatever no word takes, counts too: any model may be given.
     The path of a draft model is an option that other drafters need as well, and says nothing.
     A word that is only listed, or whose branch only raises, is the nearest miss.

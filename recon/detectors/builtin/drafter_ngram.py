@@ -5,9 +5,9 @@ What it is
     followed them there is proposed. Also called prompt lookup and lookahead.
 
 What counts
-    declared: a word for it (`ngram`, `prompt_lookup`, `lookahead`) is asked for where something is constructed that
-    drafts: in the test of a branch, also through a predicate or a member of an enum, as the key of a table, or by a
-    decorator or call that registers.
+    declared: where a word for it (`ngram`, `prompt_lookup`, `lookahead`) is asked for, something that drafts is
+    constructed. Words are asked for in the tests of branches, also through predicates and members of enums, in
+    tables, and by decorators and calls that register.
     Here an option of that name selects as well, because it says how far to look back and is set only for this.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 

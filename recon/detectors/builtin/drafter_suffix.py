@@ -5,9 +5,9 @@ What it is
     last tokens and what followed it, weighted by how often. Other than n-gram lookup it has no fixed length of match.
 
 What counts
-    declared: a word for it (`suffix`) is asked for where something is constructed that drafts: in the test of a
-    branch, also through a predicate or a member of an enum, as the key of a table, or by a decorator or call that
-    registers.
+    declared: where a word for it (`suffix`) is asked for, something that drafts is constructed. Words are asked for
+    in the tests of branches, also through predicates and members of enums, in tables, and by decorators and calls
+    that register.
     partial: a drafter of another name holds such a structure.
     A word that is only listed, or whose branch only raises, is the nearest miss.
 
