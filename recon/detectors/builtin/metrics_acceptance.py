@@ -71,7 +71,7 @@ def detect(index: Index) -> Findings:
     names = ", ".join(dict.fromkeys(each.name for each in exports))
     lacks = "" if fed else f"Nothing hands a value to {names}."
     places = _once([*makers[:1], *fed[:2], *makers[1:], *fed[2:], *told])
-    called = fed and any(index.callers(each.ref) for each in exports)
+    called = any(each.scope for each in fed) or (fed and any(index.callers(each.ref) for each in exports))
     return Findings(
         tuple(places),
         lacks=lacks,
