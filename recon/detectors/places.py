@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
+from recon.index.graph import Edge
 from recon.index.records import Import, ScopeKind
 from recon.index.tables import Ref, is_python
+from recon.records.path import Tier
 
 _MOST_STEPS = 4
 """Calls between the function that C++ registers and the kernel."""
@@ -135,9 +137,18 @@ def _above(index: Index, ref: Ref) -> set[Ref]:
     """A function of C++ or CUDA and those that call it, over a few steps."""
     level, seen = {ref}, {ref}
     for _ in range(_MOST_STEPS):
-        level = {edge.source for one in level for edge in index.callers(one) if not is_python(edge.source.path)} - seen
+        edges = [edge for one in level for edge in index.graph.edges_to(one) if not is_python(edge.source.path)]
+        level = {edge.source for edge in edges if _is_told(index, edge)} - seen
         seen |= level
     return seen
+
+
+def _is_told(index: Index, edge: Edge) -> bool:
+    """Whether a call by name means one function, or overloads that stand in one file."""
+    if edge.tier is not Tier.GUESS:
+        return True
+    also = (other for other in index.graph.edges_from(edge.source) if other.line == edge.line)
+    return {other.target.path for other in also if other.tier is Tier.GUESS} == {edge.target.path}
 
 
 def _calls(builder: str, callee: str) -> bool:

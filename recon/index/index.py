@@ -1,11 +1,12 @@
 """The index of one source tree: the read-only questions that detectors ask."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from recon.index.cache import OutlineCache
+from recon.index.capturing import CAPTURES, captures
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
@@ -312,15 +313,17 @@ class Index:
 
     def _job(self, digest: str, path: str, choices: Mapping[str, Iterable[Feature]]) -> Job | None:
         outline = self.files[path]
+        around = CAPTURES if is_python(path) and captures(outline) else Feature(0)
         chosen: list[Slice] = []
         for scope in outline.scopes:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
-            by = [name for name, combinations in choices.items() if any_of(scope.features, combinations)]
+            features = scope.features | around
+            by = [name for name, combinations in choices.items() if any_of(features, combinations)]
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
             if by:
-                chosen.append(_slice(digest, scope))
+                chosen.append(replace(_slice(digest, scope), features=features))
         if not chosen:
             return None
         helpers = self._helpers(path, chosen)

@@ -213,6 +213,7 @@ def _join_schemas(entries: _Entries, libraries: Iterable[Library]) -> None:
 def _join_built(names: Names, compiled: Compiled, entries: _Entries) -> None:
     """Functions of modules that are built at run time, under the name of the builder."""
     built = Built(names)
+    claimed: set[Registration] = set()
     exported: dict[str, list[Registration]] = {}
     for entry in entries.values():
         for each in entry.defining:
@@ -224,6 +225,7 @@ def _join_built(names: Names, compiled: Compiled, entries: _Entries) -> None:
         if not entry.callers:
             sources = built.sources[call.builder]
             entry.registered += [each for each in exported.get(call.name, ()) if each.home.path in sources]
+            claimed.update(entry.registered)
             if not entry.registered:
                 line = names.scope_of(call.builder).line
                 found = [ref for ref in compiled.get(call.name, ()) if ref.path in sources]
@@ -232,6 +234,9 @@ def _join_built(names: Names, compiled: Compiled, entries: _Entries) -> None:
                     for ref in _behind(names, call, found)
                 ]
         entry.callers.setdefault(call.caller, Caller(call.caller, call.line, call.args))
+    for key, entry in list(entries.items()):
+        if not entry.callers and not entry.schema and entry.registered and claimed.issuperset(entry.registered):
+            del entries[key]  # exported for the module alone
 
 
 def _behind(names: Names, call: BuiltCall, found: list[Ref]) -> Sequence[Ref | None]:

@@ -57,6 +57,16 @@ def functions_by_name(names: Names) -> Compiled:
 
 
 def _python(names: Names, table: Table) -> Iterator[Registration]:
+    said = list(_called(names, table))
+    yield from said
+    known = {each.function for each in said}
+    for row in table.scopes:  # decorators without arguments are no calls
+        ref = Ref(table.path, row.id)
+        if ref not in known and any("custom_op" in word.rpartition(".")[2] for word in row.decorators):
+            yield Registration("", row.name, Ref(table.path, row.parent), row.first_line, ref, is_fake=False)
+
+
+def _called(names: Names, table: Table) -> Iterator[Registration]:
     for call in table.outline.calls:
         last = call.callee.rpartition(".")[2]
         if "register_fake" in last or last in _FAKES:
@@ -67,10 +77,6 @@ def _python(names: Names, table: Table) -> Iterator[Registration]:
             namespace, name = _split(_literal(table, call, call.args[0]))
             if name:
                 yield Registration(namespace, name, Ref(table.path, call.scope), call.line, None, is_fake=False)
-    for row in table.scopes:  # decorators without arguments are no calls
-        if any("custom_op" in word.rpartition(".")[2] for word in row.decorators):
-            ref = Ref(table.path, row.id)
-            yield Registration("", row.name, Ref(table.path, row.parent), row.first_line, ref, is_fake=False)
 
 
 def _registered(names: Names, table: Table, call: Call, *, is_fake: bool) -> Iterator[Registration]:

@@ -175,6 +175,7 @@ def verify(out):
     assert OperatorStatus.CALLABLE is found.operator.status
     assert {"get.walk", "verify"} == {each.symbol for each in found.operator.calls}
     assert ["csrc/walk.cu"] == [ref.path for ref in found.functions]
+    assert ["k.build.build.walk"] == list(rows(files))
 
 
 def test_a_module_built_from_other_sources_lacks_the_function() -> None:

@@ -4,6 +4,7 @@ from recon.detectors.api import Feature as F  # noqa: N817 - named on every seco
 from recon.detectors.api import Shape
 from recon.detectors.shapes.blocks import block_parts
 from recon.detectors.shapes.building import tree_choices
+from recon.detectors.shapes.capture import captured_steps
 from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synthetic_chains
 from recon.detectors.shapes.drafting import branch_keys, draft_loops
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
@@ -18,6 +19,7 @@ from recon.detectors.shapes.states import (
 from recon.detectors.shapes.templates import tree_templates
 from recon.detectors.shapes.typical import lossy_rules
 from recon.detectors.shapes.walks import greedy_walks, stochastic_walks
+from recon.index.capturing import CAPTURES
 
 GREEDY_WALK = Shape(
     "walk",
@@ -174,4 +176,10 @@ UPDATED_STATE = Shape(
     "a kernel that reads a state, multiplies something into it and writes it back",
     (F.JIT | F.STORE | F.LOAD,),
     updated_states,
+)
+CAPTURED_STEP = Shape(
+    "capture",
+    "a captured step whose requests have one token more than are drafted, or which runs as a verification",
+    (CAPTURES,),
+    captured_steps,
 )
