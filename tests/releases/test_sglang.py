@@ -185,3 +185,13 @@ def test_no_template_makes_trees(run: Run) -> None:
 
     assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
     assert found.nearest
+
+
+def test_a_verification_step_is_captured_as_a_graph(run: Run) -> None:
+    """The runner of decoding makes its captured step a verification of the target."""
+    found, where = verdict(run, "graph.verify"), places(run, "graph.verify")
+    runner = "sglang/srt/model_executor/runner/decode_cuda_graph_runner.py"
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert runner == where["DecodeCudaGraphRunner.__init__"]
+    assert runner == where["DecodeCudaGraphRunner.capture_one_shape"]

@@ -192,3 +192,12 @@ def test_nothing_judges_blocks_or_chooses_nodes(run: Run, capability: str, near:
 
     assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
     assert near in [each.symbol for each in found.nearest]
+
+
+def test_a_verification_step_is_captured_as_a_graph(run: Run) -> None:
+    """Of both runners: each sets the tokens of a request to one more than are drafted."""
+    found = verdict(run, "graph.verify")
+    widths = {each.path for each in found.evidence if each.symbol == "GPUModelRunner.__init__"}
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert {"vllm/v1/worker/gpu_model_runner.py", "vllm/v1/worker/gpu/model_runner.py"} == widths
