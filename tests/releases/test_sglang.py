@@ -195,3 +195,23 @@ def test_a_verification_step_is_captured_as_a_graph(run: Run) -> None:
     assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
     assert runner == where["DecodeCudaGraphRunner.__init__"]
     assert runner == where["DecodeCudaGraphRunner.capture_one_shape"]
+
+
+def test_the_accepted_path_is_moved_to_the_front(run: Run) -> None:
+    """In every layer's buffer, on the way from verification."""
+    found = verdict(run, "kv.path_compact")
+    where = places(run, "kv.path_compact")
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert "sglang/srt/speculative/spec_utils.py" == where["move_accept_tokens_to_target_kvcache"]
+
+
+def test_positions_of_a_tree_follow_its_depth(run: Run) -> None:
+    """Written by the builders of the tree, in Triton and in CUDA that is compiled at run time."""
+    found = verdict(run, "pos.tree")
+    seen = {each.symbol: each.path for each in (*found.evidence, *found.nearest)}
+
+    assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
+    assert f"{OPS}/spec_tree.py" == seen["sgl_build_tree_kernel_efficient_triton"]
+    assert f"{OPS}/reconstruct_tree.py" == seen["_reconstruct_tree_mask_kernel"]
+    assert f"{JIT}/ngram.cuh" == seen["reconstructIndicesFromTreeMask"]

@@ -201,3 +201,21 @@ def test_a_verification_step_is_captured_as_a_graph(run: Run) -> None:
 
     assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
     assert {"vllm/v1/worker/gpu_model_runner.py", "vllm/v1/worker/gpu/model_runner.py"} == widths
+
+
+def test_the_accepted_chain_needs_no_copy(run: Run) -> None:
+    """The scheduler lowers the length by what was refused; that is where a copy would belong."""
+    found = verdict(run, "kv.path_compact")
+
+    assert (Standing.ABSENT, ()) == (found.standing, found.evidence)
+    assert "Scheduler.update_from_output" in [each.symbol for each in found.nearest]
+
+
+def test_only_the_draft_counts_positions_by_level(run: Run) -> None:
+    """The target's are counted through."""
+    found = verdict(run, "pos.tree")
+    proposer = "vllm/v1/spec_decode/llm_base_proposer.py"
+
+    assert Standing.PARTIAL is found.standing
+    assert {"SpecDecodeBaseProposer.propose_tree": proposer} == places(run, "pos.tree")
+    assert "GPUModelRunner._prepare_inputs" in [each.symbol for each in found.nearest]

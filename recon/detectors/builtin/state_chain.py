@@ -151,6 +151,15 @@ def after_verification(caches, rows, lines, path, lengths):
     kept = caches.trace
     caches.pool[lines] = kept[rows, path[rows, lengths - 1]]
 """
+_PICK_ROWS = """
+def after_verification(caches, table, taken):
+    live = taken > 0
+    rows = table[live].long()
+    last = (taken - 1)[live].long()
+    kept = caches.trace
+    caches.pool[:, rows] = kept[:, rows, last].to(caches.pool.dtype)
+    caches.ends[table[rows]] = last
+"""
 _LAST = """
 @triton.jit
 def scan(x, decay, pool, lines, starts, out, BLOCK: tl.constexpr):
@@ -200,6 +209,11 @@ CASES = (
     Case("a slot chosen by a count in torch", {"a.py": _TORCH}, Standing.PRESENT),
     Case("states kept and one picked", {"scan.py": _KEEP, "settle.py": _PICK}, Standing.PRESENT),
     Case("states kept and one picked in torch", {"scan.py": _KEEP, "settle.py": _PICK_IN_TORCH}, Standing.PRESENT),
+    Case(
+        "states kept and one picked, row by row",
+        {"scan.py": _KEEP, "settle.py": _PICK_ROWS},
+        Standing.PRESENT,
+    ),
     Case("states kept and none picked", {"scan.py": _KEEP}, Standing.ABSENT),
     Case("a copy of pages is no copy of states", {"scan.py": _KEEP, "swap.py": _PAGES}, Standing.ABSENT),
     Case("a scan that keeps the last state", {"a.py": _LAST}, Standing.ABSENT),

@@ -8,6 +8,8 @@ from recon.detectors.shapes.capture import captured_steps
 from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synthetic_chains
 from recon.detectors.shapes.drafting import branch_keys, draft_loops
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
+from recon.detectors.shapes.moves import cache_moves, freed_slots, lowered_lengths
+from recon.detectors.shapes.positions import depth_positions, level_positions, linear_positions
 from recon.detectors.shapes.residuals import residuals
 from recon.detectors.shapes.states import (
     counted_states,
@@ -182,4 +184,41 @@ CAPTURED_STEP = Shape(
     "a captured step whose requests have one token more than are drafted, or which runs as a verification",
     (CAPTURES,),
     captured_steps,
+
+
+CACHE_MOVE = Shape(
+    "move",
+    "entries of every layer's buffer copied to other places of the same buffer",
+    (F.JIT | F.STORE | F.LOAD, F.LOOP | F.STORE, F.STORE | F.INDEX_BY_INDEX),
+    cache_moves,
+)
+FREED_SLOTS = Shape(
+    "freed",
+    "slots kept by the index of accepted nodes, and the others given back by a mask",
+    (F.STORE | F.INDEX_BY_INDEX,),
+    freed_slots,
+)
+LOWERED_LENGTH = Shape(
+    "lowered",
+    "a request's length lowered by the tokens that were refused",
+    (F.LOOP | F.STORE | F.INDEX_BY_INDEX, F.LOOP | F.COMPARE_ORDER | F.INDEX_BY_INDEX | F.CHASE),
+    lowered_lengths,
+)
+DEPTH_POSITION = Shape(
+    "depth",
+    "positions made of the length before a tree and each node's depth in it",
+    (*COUNTED_STATE.wanted, F.JIT | F.STORE | F.LOAD, F.STORE | F.REDUCE),
+    depth_positions,
+)
+LEVEL_POSITION = Shape(
+    "level",
+    "one position for all nodes of a level, in the loop that drafts them",
+    DRAFT_LOOP.wanted,
+    level_positions,
+)
+LINEAR_POSITION = Shape(
+    "linear",
+    "positions counted through: the computed length of each token's request and the token's index behind it",
+    (F.STORE | F.INDEX_BY_INDEX,),
+    linear_positions,
 )

@@ -53,7 +53,7 @@ def picked_states(view: View) -> Iterator[Sighting]:
     The sighting's detail is the name that the kept entries are read through.
     """
     for store in view.stores():
-        load = _copied(view, store)
+        load = copied(view, store)
         if load is not None and view.root(load.base) != store.base and _picks(view, store, load):
             source = view.root(load.base)
             note = f"for each request one of the entries kept in {source} is copied to {store.base} by its step"
@@ -251,7 +251,7 @@ def _moves(view: View, store: Store, loop: Term, rounds: set[str]) -> bool:
 # One of several kept states is copied
 
 
-def _copied(view: View, store: Store) -> Load | None:
+def copied(view: View, store: Store) -> Load | None:
     """The load whose value is stored just as it was read; None if more is done to it."""
     value = bare(store.value)
     strong = [one for one in view.definitions.get(value.dotted(), ()) if not one.weak] if value.dotted() else []
@@ -267,7 +267,7 @@ def _picks(view: View, store: Store, load: Load) -> bool:
         read, written = (_roots(view, keys) for keys in (load.keys, store.keys))
         return bool(read - written) and bool(written - read) and len(read) > 1
     steps, slots = ({key for key in keys if not is_whole(key)} for keys in (load.keys, store.keys))
-    return len(steps - slots) > len(slots - steps) > 0
+    return len(steps) > len(slots) > 0
 
 
 def _roots(view: View, keys: tuple[Term, ...]) -> set[str]:
