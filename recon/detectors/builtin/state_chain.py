@@ -173,6 +173,24 @@ def scan(x, decay, pool, lines, starts, out, BLOCK: tl.constexpr):
         tl.store(out + t * BLOCK + i, h)
     tl.store(pool + tl.load(lines + b) * BLOCK + i, h)
 """
+_CHUNKS = """
+@triton.jit
+def prefill(x, weight, window, chunks, out, n, BLOCK: tl.constexpr):
+    b = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    chunk = tl.load(chunks + b)
+    if chunk == 0:
+        at = window + b * BLOCK + i
+        older = tl.load(at)
+    else:
+        at = x + (chunk - 1) * BLOCK + i
+        older = tl.load(at)
+    for t in range(n):
+        now = tl.load(x + (chunk + t) * BLOCK + i)
+        tl.store(out + (chunk + t) * BLOCK + i, older * tl.load(weight + i) + now)
+        older = now
+    tl.store(window + b * BLOCK + i, older)
+"""
 _PAGES = """
 @triton.jit
 def swap(pages, host, slots, places, steps, n, BLOCK: tl.constexpr):
@@ -217,6 +235,7 @@ CASES = (
     Case("states kept and none picked", {"scan.py": _KEEP}, Standing.ABSENT),
     Case("a copy of pages is no copy of states", {"scan.py": _KEEP, "swap.py": _PAGES}, Standing.ABSENT),
     Case("a scan that keeps the last state", {"a.py": _LAST}, Standing.ABSENT),
+    Case("a chunk that goes on from the inputs before it", {"a.py": _CHUNKS}, Standing.ABSENT),
     Case("the page of the last token", {"a.py": _ATTENTION}, Standing.ABSENT),
 )
 DETECTOR = Detector(

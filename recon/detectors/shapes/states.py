@@ -25,7 +25,7 @@ def counted_states(view: View) -> Iterator[Sighting]:
     counts = list(_counts(view))
     for loop in _loops(view) if counts else ():
         for name, definition in _carried(view, loop):
-            count = _decided_by(view, name, definition, counts)
+            count = _decided_by(view, name, definition, counts, loop)
             if count and _works(view, name, loop):
                 note = f"the state that the first token starts from is chosen by the count in {count}"
                 yield Sighting("counted", definition.value.line, note, count)
@@ -115,21 +115,35 @@ def _counts(view: View) -> Iterator[tuple[Term, Load]]:
                 yield from ((part, load) for load in view.loads_of(part.parts[0]) if load.base)
 
 
-def _decided_by(view: View, name: str, definition: Definition, counts: list[tuple[Term, Load]]) -> str:
+def _decided_by(view: View, name: str, definition: Definition, counts: list[tuple[Term, Load]], loop: Term) -> str:
     """The name through which the count comes that decides where a value is loaded; '' if there is none.
 
-    What is only read, an input, is no state.
+    What is only read, and what is read in the loop too, is an input and no state.
     """
-    kept = {store.base for store in view.stores()}
-    is_kept = any(bare(store.value).dotted() == name for store in view.stores())
     for load in view.loads_of(definition.value):
-        if not is_kept and not kept & _origins(view, load, definition.step):
-            continue
         for term, count in counts:
             source = view.root(count.base)
             if source != view.root(load.base) and any(part is term for part in _leading(view, load, definition.step)):
-                return source
+                origins = _origins(view, load, definition.step)
+                if not origins & _inputs(view, loop) and (_is_stored(view, name) or origins & _bases(view)):
+                    return source
     return ""
+
+
+def _inputs(view: View, loop: Term) -> set[str]:
+    """What a loop reads."""
+    steps = [step.term for step in view.steps if within(step, loop)]
+    read = [step.parts[-1] if step.op == "assign" else step for step in steps]
+    return {view.root(load.base) for term in read for load in loads(term)}
+
+
+def _is_stored(view: View, name: str) -> bool:
+    return any(bare(store.value).dotted() == name for store in view.stores())
+
+
+def _bases(view: View) -> set[str]:
+    """What is written to."""
+    return {store.base for store in view.stores()}
 
 
 def _leading(view: View, load: Load, step: Step) -> Iterator[Term]:
