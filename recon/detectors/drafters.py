@@ -5,8 +5,9 @@ from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Findings, Grade, Index
 from recon.detectors.places import evidence, is_outskirts, reach_of
-from recon.detectors.selection import Alias, Listing, Selection, Selections, selections_of
+from recon.detectors.selection import Alias, Listing, Selection, Selections, drafting_methods, selections_of
 from recon.detectors.words import HEADS, drafters_in
+from recon.index.roots import label
 from recon.index.tables import Ref
 
 _MOST_NEAR = 6
@@ -38,8 +39,9 @@ def find_drafter(index: Index, drafter: str) -> Findings:
         places = [*near[:2], *_places(index, rest), *near[2:]]
     else:
         return _absent(index, known, drafter, listed, models)
-    kept = _own_first(_once(places))
-    return Findings(tuple(kept), reason=reason, reach=reach_of(kept[:4]))
+    made_here = dict.fromkeys(each.made for each in [*chosen, *served, *(rest if not chosen else [])])
+    reach = reach_of(_class(index, made, "") for made in made_here)
+    return Findings(tuple(_own_first(_once(places))), reason=reason, reach=reach)
 
 
 def drafting_classes(index: Index) -> dict[Ref, frozenset[str]]:
@@ -126,8 +128,13 @@ def _models(
     for each in sorted(models, key=lambda each: len(drafters_in(_name(index, each.made)) - {drafter})):
         name = _name(index, each.made)
         line = index.names.scope_of(each.made).line
-        yield Evidence(each.made.path, name, line, grade, index.holders(each.made), "is a model for it")
+        yield Evidence(each.made.path, name, line, grade, _run_by(index, each.made), "is a model for it")
         yield _place(index, each, f"registers the model {name}", grade)
+
+
+def _run_by(index: Index, model: Ref) -> tuple[str, ...]:
+    """Who reaches the forward pass of a model."""
+    return next(filter(None, map(index.holders, index.names.classes.method(model, "forward"))), ())
 
 
 def _alias(index: Index, alias: Alias) -> Evidence:
@@ -141,14 +148,17 @@ def _listing(index: Index, listing: Listing, drafter: str, grade: Grade = Grade.
 
 
 def _class(index: Index, made: Ref, note: str) -> Evidence:
-    """A class, reached by whoever constructs it."""
-    makers = index.names.classes.method(made, "__init__") or (made,)
-    scope = index.holders(makers[0])
+    """A class, reached by whoever reaches the first of its methods that drafts and is reached at all."""
+    reached = (index.holders(method) for method in drafting_methods(index, made))
+    scope = next(filter(None, reached), ())
     return Evidence(made.path, index.names.qualname(made), index.names.scope_of(made).line, Grade.DECLARED, scope, note)
 
 
 def _place(index: Index, each: Selection, note: str, grade: Grade = Grade.DECLARED) -> Evidence:
-    return Evidence(each.ref.path, _where(index, each), each.line, grade, index.holders(each.ref), note)
+    """Where a selection stands: a choice is made while the server starts, so that the step need not reach it."""
+    holder = index.steps.holder_of(each.ref)
+    scope = index.holders(each.ref) or ((label(index, holder),) if holder is not None else ())
+    return Evidence(each.ref.path, _where(index, each), each.line, grade, scope, note)
 
 
 def _where(index: Index, each: Selection | Alias | Listing) -> str:

@@ -92,13 +92,16 @@ def drafts(index: Index, ref: Ref) -> bool:
     """Whether a class or a base of it is called a drafter, or has a method that drafts; a record does nothing."""
     if any(word.endswith("dataclass") for word in index.names.scope_of(ref).decorators):
         return False
+    is_named = any(is_drafter(index.names.scope_of(one).name) for one in index.names.classes.order(ref))
+    return is_named or any(True for _ in drafting_methods(index, ref))
+
+
+def drafting_methods(index: Index, ref: Ref) -> Iterator[Ref]:
+    """The methods of a class and of its bases that draft, propose or speculate, by their names."""
     for one in index.names.classes.order(ref):
-        if is_drafter(index.names.scope_of(one).name):
-            return True
         for scope in index.files[one.path].scopes:
             if scope.parent == one.scope and scope.kind is ScopeKind.FUNCTION and speaks_of_drafting(scope.name):
-                return True
-    return False
+                yield Ref(one.path, scope.id)
 
 
 def is_model(index: Index, ref: Ref) -> bool:

@@ -27,6 +27,7 @@ from recon.detectors.api import Case, Detector, Evidence, Findings, Grade, Index
 from recon.detectors.drafters import drafting_classes, find_drafter
 from recon.detectors.handing import reaches
 from recon.detectors.places import evidence, is_outskirts, reach_of
+from recon.detectors.selection import drafting_methods
 from recon.detectors.words import apart
 from recon.index.records import ScopeKind
 from recon.index.tables import Ref, is_python
@@ -49,20 +50,30 @@ def detect(index: Index) -> Findings:
 def _held(index: Index) -> Iterator[Evidence]:
     """Places that hold a structure over suffixes and that a drafter reaches, then the structure."""
     structures = dict(_structures(index))
+    reached: list[Ref] = []
     doors = {ref: line for name in structures for ref, line in _doors(index, name)}
-    methods = {
-        Ref(one.path, scope.id): made
-        for made in drafting_classes(index)
+    drafting = {made: _methods(index, made) for made in drafting_classes(index)}
+    for door in sorted(doors):
+        users = [made for made, own in drafting.items() if any(reaches(index, each, {door}, _DEPTH) for each in own)]
+        if users:
+            runs = (index.holders(each) for made in users for each in drafting_methods(index, made))
+            function = index.function(door)
+            scope = index.holders(door) or next(filter(None, runs), ())
+            note = "holds a structure over suffixes, reached from a drafter of another name"
+            yield Evidence(function.path, function.symbol, doors[door], Grade.DECLARED, scope, note)
+            reached.append(door)
+    for ref in structures.values() if reached else ():
+        yield evidence(index, index.function(ref), index.names.scope_of(ref).line, "is the structure", Grade.NAMED)
+
+
+def _methods(index: Index, made: Ref) -> list[Ref]:
+    """All methods of a class and of its bases."""
+    return [
+        Ref(one.path, scope.id)
         for one in index.names.classes.order(made)
         for scope in index.files[one.path].scopes
         if scope.parent == one.scope and scope.kind is ScopeKind.FUNCTION
-    }
-    reached = {door for door in doors if any(reaches(index, method, {door}, _DEPTH) for method in methods)}
-    for ref in sorted(reached):
-        note = "holds a structure over suffixes, reached from a drafter of another name"
-        yield evidence(index, index.function(ref), doors[ref], note, Grade.DECLARED)
-    for ref in structures.values() if reached else ():
-        yield evidence(index, index.function(ref), index.names.scope_of(ref).line, "is the structure", Grade.NAMED)
+    ]
 
 
 def _structures(index: Index) -> Iterator[tuple[str, Ref]]:
