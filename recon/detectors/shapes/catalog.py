@@ -184,8 +184,7 @@ CAPTURED_STEP = Shape(
     "a captured step whose requests have one token more than are drafted, or which runs as a verification",
     (CAPTURES,),
     captured_steps,
-
-
+)
 CACHE_MOVE = Shape(
     "move",
     "entries of every layer's buffer copied to other places of the same buffer",
