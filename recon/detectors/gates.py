@@ -65,7 +65,8 @@ _TOPICS = (
 )
 _SHARED = re.compile(r"top_?k|num_(?:steps|draft|spec)|threshold", re.IGNORECASE)
 """Options of all drafters, whichever gave them its name."""
-_CHOICE = re.compile(r"method|algorithm", re.IGNORECASE)
+_CHOICE = re.compile(r"(?:^|\.)(?:spec[a-z]*_(?:decod[a-z]*_)?)?(?:method|algorithm|algo)(?:\.|$)", re.IGNORECASE)
+"""The option by which a drafter is chosen; how it samples is another."""
 _ALIASES = {"mtp": "mtp|nextn", "draft_model": "draft_model|standalone"}
 
 
@@ -151,8 +152,8 @@ def _of_drafter(capability: str, each: _Standing) -> int:
     spared = [choice.value for choice in refusal.spared if _CHOICE.search(choice.asked)]
     if taken:
         return 6 * any(map(name.search, taken))
-    if spared:
-        return 6 * (not any(map(name.search, (*spared, refusal.message))))
+    if spared:  # what asks for one drafter alone is an option of that one
+        return 6 * (len(spared) > 1 and not any(map(name.search, (*spared, refusal.message))))
     words = [word for word in refusal.words if not _SHARED.search(word)]
     return 4 * any(map(name.search, (*words, each.symbol.rpartition(".")[2])))
 

@@ -21,6 +21,10 @@ def check_speculative(cfg, logger):
         raise ValueError("speculative_topk must be given")
     if cfg.speculative_topk <= 0:
         raise ValueError("speculative_topk must be positive")
+    if cfg.speculative_heads > 1 and cfg.speculative_algorithm != "MEDUSA":
+        raise ValueError("several heads are an option of MEDUSA")
+    if cfg.speculative_sample_method not in ("greedy", "exact"):
+        raise ValueError("drafts are sampled in two ways")
     if cfg.speculative_algorithm == "OLD":
         raise ValueError("speculative algorithm OLD was renamed")
 """
@@ -103,6 +107,14 @@ def test_a_drafter_that_is_not_among_those_spared_is_refused(index: Index, draft
 
     assert is_refused is ("the second runner drafts with EAGLE and MTP only" in said)
     assert ("dflash" == drafter) is ("DFLASH only supports topk == 1" in said)
+
+
+@pytest.mark.parametrize("drafter", ["eagle", "medusa", "ngram"])
+def test_options_of_one_drafter_gate_no_other(index: Index, drafter: str) -> None:
+    """Nor does the way of sampling choose a drafter."""
+    said = messages(index, f"drafter.{drafter}")
+
+    assert not {"several heads are an option of MEDUSA", "drafts are sampled in two ways"} & set(said)
 
 
 def test_recurrent_state_is_gated_by_hybrid_models(index: Index) -> None:
