@@ -56,10 +56,12 @@ def test_folders_are_the_users_unless_said_otherwise(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("RECON_CACHE_DIR", "~/elsewhere")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("RECON_STATE_DIR")
+    monkeypatch.delenv("RECON_CONFIG_DIR")
 
     assert tmp_path / "elsewhere" == session.cache_dir()
-    assert session.state_dir().is_relative_to(tmp_path)
-    assert "recon" == session.state_dir().name
+    for folder in (session.state_dir(), session.config_dir()):
+        assert folder.is_relative_to(tmp_path)
+        assert "recon" == folder.name
 
 
 def test_a_full_disk_is_said_and_a_note_that_is_lost_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ SIGNS = {
     "kv": r"accept|computed|slot|seq_len|kv",
     "pos": r"position",
     "state": r"state",
-    "tree": r"topk|argmax|parent|child|score|draft|token",
+    "tree": r"draft|propos|specul|tree",
 }
 
 
