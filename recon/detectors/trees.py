@@ -21,6 +21,8 @@ ACCEPTANCE = (GREEDY_CHAIN, GREEDY_WALK, STOCHASTIC_CHAIN)
 """Shapes that `draft_loops` asks about too."""
 _FARTHEST = 6
 """Calls that are looked up from a loop that drafts, or from acceptance, to where both are called from."""
+_AS_NEAR = 1
+"""Steps by which a loop may be farther from acceptance than the nearest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,30 @@ def drafting(index: Index) -> set[Ref]:
 
 
 def draft_loops(index: Index) -> list[Evidence]:
-    """Where tokens are drafted: loops on the host, those first whose callers soonest lead to acceptance as well."""
+    """Where tokens are drafted: loops on the host whose callers soonest lead to acceptance as well.
+
+    Code that feeds a model with its own choices is also found far from speculation, in searches and quantisers: a loop
+    counts that is about as near as the nearest, or, where none leads to acceptance, that a runner reaches.
+    """
     accepting = {function.ref for function, _ in index.seen(*(shape.id for shape in ACCEPTANCE))}
     below = _steps_up(index, accepting)
-    found: dict[Ref, tuple[int, Evidence]] = {}
+    near: dict[Ref, tuple[int, Evidence]] = {}
+    apart: dict[Ref, Evidence] = {}
     for function, sighting in index.seen(DRAFT_LOOP.id):
-        if not function.is_kernel:
-            above = _steps_up(index, {function.ref})
-            steps = min((above[ref] + below[ref] for ref in above.keys() & below.keys()), default=2 * _FARTHEST + 1)
-            found[function.ref] = steps, evidence(index, function, sighting.line, sighting.note)
-    return [place for _, place in sorted(found.values(), key=lambda each: each[0])]
+        if function.is_kernel:
+            continue
+        above = _steps_up(index, {function.ref})
+        place = evidence(index, function, sighting.line, sighting.note)
+        meeting = [above[ref] + below[ref] for ref in above.keys() & below.keys()]
+        if meeting:
+            near[function.ref] = min(meeting), place
+        elif place.scope:
+            apart[function.ref] = place
+    if not near:
+        return list(apart.values())
+    nearest = min(steps for steps, _ in near.values())
+    ordered = sorted(near.values(), key=lambda each: each[0])
+    return [place for steps, place in ordered if steps <= nearest + _AS_NEAR]
 
 
 def _steps_up(index: Index, refs: set[Ref]) -> dict[Ref, int]:

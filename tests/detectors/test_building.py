@@ -102,7 +102,7 @@ def test_a_template_says_how_wide_each_level_is(width: str, is_fixed: bool) -> N
     assert is_fixed == ("template.widths" in found)
 
 
-def test_the_loop_nearest_to_acceptance_comes_first() -> None:
+def test_loops_near_acceptance_are_drafting_and_others_are_not() -> None:
     """A loop that feeds a model with its own choices may also be found far from speculation."""
     loop = """
 def {name}(model, ids, hidden, steps):
@@ -127,6 +127,16 @@ def serve(model, ids, hidden, wanted):
     describe(model, ids, hidden, 9)
     return speculate(model, ids, hidden, wanted)
 """
-    source = loop.format(name="describe") + loop.format(name="propose") + loop.format(name="alone") + step
+    step += """
 
-    assert ["propose", "describe", "alone"] == [place.symbol for place in draft_loops(indexed({"a.py": source}))]
+def warm_up(model, ids, hidden, wanted):
+    serve(model, ids, hidden, wanted)
+
+
+def start(model, ids, hidden, wanted):
+    tune(model, ids, hidden, 9)
+    return warm_up(model, ids, hidden, wanted)
+"""
+    source = "".join(loop.format(name=name) for name in ("tune", "describe", "propose", "alone")) + step
+
+    assert ["propose", "describe"] == [place.symbol for place in draft_loops(indexed({"a.py": source}))]
