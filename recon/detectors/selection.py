@@ -36,7 +36,7 @@ class Selection:
     ref: Ref
     """The function, or the module or class with the table."""
     line: int
-    """Of the test or of the entry."""
+    """Of the test, the entry or, in a table at the top of a module, its assignment."""
     made: Ref
     """The class that is constructed, or handed out to be."""
     name: str
@@ -63,7 +63,7 @@ class Listing:
     name: str
     """The assignment, at the top of a module; '' otherwise."""
     lines: dict[str, int]
-    """By drafter, the first line with a word for it."""
+    """By drafter, the first line with a word for it; of an assignment at the top of a module, its line."""
     count: dict[str, int]
     """By drafter, how many words stand for it."""
 
@@ -241,7 +241,7 @@ class _Reader:
             does = self.drafting[made] = self.index.names.classes.is_class(made) and drafts(self.index, made)
         model = is_model(self.index, made)
         if does or model:
-            name = self.name_at(self.index.files[ref.path], ref, line)
+            name, line = self.assignment(self.index.files[ref.path], ref, line)
             self.found.selections.append(Selection(drafters, ref, line, made, name, model))
 
     # Tables, registrations, exports -----------------------------------------------------------------------------------
@@ -323,18 +323,19 @@ class _Reader:
         for scope, text, line in rows:
             for drafter in drafters_in(text):
                 ref = Ref(path, scope)
-                name = self.name_at(outline, ref, line)
+                name, first = self.assignment(outline, ref, line)
                 listing = found.setdefault((scope, name), Listing(ref, name, {}, {}))
-                listing.lines[drafter] = min(line, listing.lines.get(drafter, line))
+                listing.lines[drafter] = min(first, listing.lines.get(drafter, first))
                 listing.count[drafter] = listing.count.get(drafter, 0) + 1
         self.found.listings += [each for each in found.values() if len(each.lines) > 1 or max(each.count.values()) > 2]
 
-    def name_at(self, outline: Outline, ref: Ref, line: int) -> str:
-        """The assignment at the top of a module that a line belongs to; '' elsewhere."""
-        if ref.scope:
-            return ""
-        before = [bind for bind in outline.binds if not bind.scope and bind.line <= line]
-        return max(before, key=lambda bind: bind.line).target.removesuffix("[]") if before else ""
+    def assignment(self, outline: Outline, ref: Ref, line: int) -> tuple[str, int]:
+        """The assignment at the top of a module that a line belongs to, with its line; '' and the line elsewhere."""
+        before = [bind for bind in outline.binds if not bind.scope and bind.line <= line] if not ref.scope else []
+        if not before:
+            return "", line
+        last = max(before, key=lambda bind: bind.line)
+        return last.target.removesuffix("[]"), last.line
 
 
 def _inside(inner: Branch, outer: Branch) -> bool:
