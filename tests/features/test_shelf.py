@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recon.detectors.registry import capabilities
 from recon.errors import NotFound, Unreadable
 from recon.features.reading import feature_of
 from recon.features.shelf import MAX_BYTES, named, read, shelf
@@ -126,6 +127,15 @@ def test_every_need_of_ours_says_where_it_would_be_built(feature: Feature) -> No
     ]
 
     assert [] == silent
+
+
+@EACH
+def test_every_capability_of_ours_is_judged(feature: Feature) -> None:
+    """A misspelled one would never be met, and never be said."""
+    named = {name for need in feature.needs for name in need.capabilities}
+    pointed = {hook.capability for need in feature.needs for hook in need.hooks}
+
+    assert set() == (named | pointed) - {each.id for each in capabilities()}
 
 
 @EACH
