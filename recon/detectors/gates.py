@@ -128,7 +128,7 @@ def _weight(capability: str, each: _Standing, near: Mapping[Ref, int]) -> int:
     refusal = each.refusal
     topic = _of_drafter(capability, each) if capability.startswith("drafter.") else _of_topic(capability, refusal)
     on_way = each.ref in near
-    if not topic and not on_way:
+    if topic < 0 or not (topic or on_way):
         return 0
     central = _SPEAKS.search(f"{each.ref.path} {each.symbol}") is not None
     signs = any(map(_OPTION.search, refusal.words)), bool(_GROUND.search(refusal.tests[-1])), refusal.form != "assert"
@@ -144,14 +144,14 @@ def _of_topic(capability: str, refusal: Refusal) -> int:
 
 
 def _of_drafter(capability: str, each: _Standing) -> int:
-    """Whether a refusal takes a drafter, or spares others and not this one."""
+    """Whether a refusal takes a drafter, or spares others and not this one; negative where it takes others alone."""
     refusal = each.refusal
     own = capability.partition(".")[2]
     name = re.compile(rf"(?<![a-z])(?:{_ALIASES.get(own, own)})(?![a-z0-9])", re.IGNORECASE)
     taken = [choice.value for choice in refusal.taken if _CHOICE.search(choice.asked)]
     spared = [choice.value for choice in refusal.spared if _CHOICE.search(choice.asked)]
     if taken:
-        return 6 * any(map(name.search, taken))
+        return 6 if any(map(name.search, taken)) else -1
     if spared:  # what asks for one drafter alone is an option of that one
         return 6 * (len(spared) > 1 and not any(map(name.search, (*spared, refusal.message))))
     words = [word for word in refusal.words if not _SHARED.search(word)]

@@ -31,6 +31,8 @@ def check_speculative(cfg, logger):
 WORKER = """
 class SpecWorker:
     def __init__(self, server):
+        if server.spec_algorithm == "MEDUSA" and server.device == "cpu":
+            raise ValueError("MEDUSA drafts on GPUs only")
         if server.device == "cpu" and server.overlap:
             raise ValueError("speculative decoding overlaps on GPUs only")
         assert server.topk == 1
@@ -66,7 +68,7 @@ def index() -> Index:
     return indexed(TREE)
 
 
-def place(path: str = "e/worker.py", line: int = 18) -> Evidence:
+def place(path: str = "e/worker.py", line: int = 20) -> Evidence:
     return Evidence(path, "accept", line, Grade.SHAPED, (), "")
 
 
@@ -79,6 +81,7 @@ def test_a_tree_is_gated_by_what_tests_its_options(index: Index) -> None:
     assert [
         "topk > 1 with page_size > 1 needs another backend",
         "DFLASH only supports topk == 1",
+        "MEDUSA drafts on GPUs only",
         "speculative decoding overlaps on GPUs only",
     ] == messages(index, "accept.tree.greedy")
 
@@ -91,11 +94,13 @@ def test_a_gate_has_the_condition_as_written_and_its_place(index: Index) -> None
 
 
 def test_a_chain_is_gated_on_its_way_alone(index: Index) -> None:
-    assert ["speculative decoding overlaps on GPUs only"] == messages(index, "accept.linear.greedy")
+    assert ["MEDUSA drafts on GPUs only", "speculative decoding overlaps on GPUs only"] == messages(
+        index, "accept.linear.greedy"
+    )
 
 
 def test_a_chain_elsewhere_is_not_gated(index: Index) -> None:
-    assert [] == messages(index, "accept.linear.greedy", place("e/worker.py", 22))
+    assert [] == messages(index, "accept.linear.greedy", place("e/worker.py", 24))
     assert [] == messages(index, "accept.linear.greedy", place("e/gone.py", 1))
 
 
@@ -111,10 +116,11 @@ def test_a_drafter_that_is_not_among_those_spared_is_refused(index: Index, draft
 
 @pytest.mark.parametrize("drafter", ["eagle", "medusa", "ngram"])
 def test_options_of_one_drafter_gate_no_other(index: Index, drafter: str) -> None:
-    """Nor does the way of sampling choose a drafter."""
+    """Nor does the way of sampling choose a drafter; what stands on the way and takes another is that one's."""
     said = messages(index, f"drafter.{drafter}")
 
     assert not {"several heads are an option of MEDUSA", "drafts are sampled in two ways"} & set(said)
+    assert ("medusa" == drafter) is ("MEDUSA drafts on GPUs only" in said)
 
 
 def test_recurrent_state_is_gated_by_hybrid_models(index: Index) -> None:

@@ -154,6 +154,19 @@ def test_no_state_starts_from_a_parent(run: Run) -> None:
     assert "_causal_conv1d_update_kernel" in [each.symbol for each in found.nearest]
 
 
+def test_the_second_runner_refuses_drafters_that_it_does_not_know(run: Run) -> None:
+    """One complaint of several that are raised together; what it spares is not refused."""
+    place = "vllm/config/vllm.py"
+    refused = {each for each in ("dflash", "ngram", "eagle", "mtp") if complained(run, f"drafter.{each}", place)}
+
+    assert {"dflash", "ngram"} == refused
+
+
+def complained(run: Run, capability: str, path: str) -> bool:
+    """Whether a gate of the file speaks of the method alone."""
+    return any(where == path and said == "speculative method '{method}'" for where, _, said in gates(run, capability))
+
+
 def test_no_graph_captures_tree_attention(run: Run) -> None:
     """Its builder leaves the constant of its base class as it is."""
     place = "vllm/v1/attention/backends/tree_attn.py"
