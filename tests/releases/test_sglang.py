@@ -194,7 +194,7 @@ def test_a_verification_step_is_captured_as_a_graph(run: Run) -> None:
 
     assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
     assert runner == where["DecodeCudaGraphRunner.__init__"]
-    assert runner == where["DecodeCudaGraphRunner.capture_one_shape"]
+    assert runner == where["DecodeCudaGraphRunner.get_spec_info"]
 
 
 def test_the_accepted_path_is_moved_to_the_front(run: Run) -> None:
