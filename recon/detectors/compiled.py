@@ -63,6 +63,11 @@ def builds_tree(given: Arguments) -> bool:
     return given.any(_LINKS) and kinds > 1 and not given.any(_TARGET) and not given.any(_PROBABILITIES)
 
 
+def places_nodes(given: Arguments) -> bool:
+    """The positions of a tree's nodes, among what a builder of trees makes."""
+    return builds_tree(given) and given.any(_PLACES)
+
+
 def _accepts_tree(given: Arguments) -> bool:
     return given.any(_LINKS) and given.any(_DRAFTED) and given.any(_TARGET)
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recon.detectors.api import Index
-from recon.detectors.places import Outside
+from recon.detectors.api import Evidence, Index
 from recon.detectors.shapes.catalog import GREEDY_WALK, STOCHASTIC_WALK
 from recon.index.graph import Edge
 from recon.index.tables import Ref
@@ -64,8 +63,8 @@ def _way(onward: Mapping[Ref, Edge | None], ref: Ref) -> tuple[Edge, ...]:
     return tuple(way)
 
 
-def acceptance(index: Index, elsewhere: Outside) -> list[Ref]:
-    """Functions that accept along a tree, and those that call functions of other distributions which could."""
-    callers = {(place.path, place.symbol) for place in elsewhere.places}
+def acceptance(index: Index, calls: Iterable[Evidence]) -> list[Ref]:
+    """Functions that accept along a tree, and those that hold the given calls of operators which do or could."""
+    callers = {(place.path, place.symbol) for place in calls}
     own = [function.ref for function, _ in index.seen(GREEDY_WALK.id, STOCHASTIC_WALK.id)]
     return own + [function.ref for function in index.functions() if (function.path, function.symbol) in callers]

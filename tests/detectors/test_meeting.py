@@ -55,7 +55,7 @@ def test_what_is_farther_than_asked_does_not_meet() -> None:
     assert [] == met(indexed({"a.py": SOURCE}), 1)
 
 
-def test_acceptance_is_a_walk_or_a_call_of_another_distributions_operator() -> None:
+def test_acceptance_is_a_walk_or_a_call_of_an_operator() -> None:
     """The walk by its form, the call by its name."""
     walk = """
 def follow(children, posterior):
@@ -69,6 +69,6 @@ def follow(children, posterior):
 """
     call = "from kernels import verify_tree\n\n\ndef check(tree):\n    verify_tree(tree)\n"
     index = indexed({"walk.py": walk, "call.py": call})
-    found = acceptance(index, outside(index, frozenset({"verify", "tree"})))
+    found = acceptance(index, outside(index, frozenset({"verify", "tree"})).places)
 
     assert ["walk.py:follow", "call.py:check"] == [place(index.names, ref) for ref in found]

@@ -19,6 +19,7 @@ Sources
 """
 
 from recon.detectors.api import Case, Detector, Evidence, Findings, Index, Standing
+from recon.detectors.compiled import compiled, draws_along_tree, walks_tree
 from recon.detectors.meeting import acceptance, meetings
 from recon.detectors.places import evidence, outside, ranked, reach_of, seen, shaped
 from recon.detectors.shapes.catalog import (
@@ -41,7 +42,8 @@ _TABLE = (
 
 def detect(index: Index) -> Findings:
     """Copies inside the cache that follow acceptance; else what becomes of the slots instead."""
-    accepting = acceptance(index, outside(index, *_WORDS))
+    operators = [compiled(index, judge, *_WORDS).places for judge in (walks_tree, draws_along_tree)]
+    accepting = acceptance(index, [*outside(index, *_WORDS).places, *(place for each in operators for place in each)])
     moved = _moves(index, accepting)
     near = [*seen(index, LOWERED_LENGTH.id), *seen(index, CACHE_MOVE.id)]
     if moved:

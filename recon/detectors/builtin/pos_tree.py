@@ -8,6 +8,7 @@ What it is
 What counts
     shaped: for each node a sum of a length and its depth is written, the depth found by climbing from parent to parent,
     by counting its row of the ancestor mask, or from a table in which each node is one deeper than its parent.
+    A compiled operator that is called, and whose schema takes links or a mask and positions, counts as shaped too.
     Where only the loop that drafts gives all nodes of a level one position, the standing is partial.
 
 Blind spots
@@ -18,7 +19,8 @@ Sources
     Miao et al., SpecInfer, 2023, section 4; Li et al., EAGLE, 2024, section 3.2.
 """
 
-from recon.detectors.api import Case, Detector, Findings, Index, Standing
+from recon.detectors.api import Case, Detector, Findings, Index, Library, Standing
+from recon.detectors.compiled import compiled, places_nodes
 from recon.detectors.places import launchers, outside, ranked, reach_of, seen, shaped, with_doors
 from recon.detectors.shapes.catalog import DEPTH_POSITION, DRAFT_LOOP, LEVEL_POSITION, LINEAR_POSITION
 
@@ -28,7 +30,8 @@ _DRAFT = "Only the loop that drafts gives nodes positions by their depth; the ta
 
 def detect(index: Index) -> Findings:
     """Builders of positions by depth; else loops that draft by levels."""
-    builders = with_doors(index, DEPTH_POSITION.id)
+    behind = compiled(index, places_nodes, *_WORDS)
+    builders = [*with_doors(index, DEPTH_POSITION.id), *behind.places]
     near = tuple(seen(index, LINEAR_POSITION.id))
     if builders:
         callers = [
@@ -43,8 +46,10 @@ def detect(index: Index) -> Findings:
         shaped(index, function, each) for function, each in index.seen(LEVEL_POSITION.id) if function.ref in loops
     ]
     elsewhere = outside(index, *_WORDS)
-    if elsewhere.names:
-        return Findings(nearest=(*elsewhere.places, *levels, *near), external=elsewhere.names)
+    if elsewhere.names or behind.unread:
+        near = (*elsewhere.places, *behind.nearest, *levels, *near)
+        return Findings(nearest=near, external=elsewhere.names, unread=behind.unread)
+    near = (*behind.nearest, *near)
     return Findings(evidence=tuple(levels), nearest=near, lacks=_DRAFT if levels else "", reach=reach_of(levels))
 
 
@@ -147,6 +152,18 @@ def prepare(parents, lens, places):
     return places
 """
 
+_OPERATOR = """
+def prepare(parents, lens, tree_mask, positions):
+    torch.ops.ours.link.default(parents, lens, tree_mask, positions)
+"""
+_LIBRARY = Library(
+    "ops.abi3.so",
+    1,
+    (),
+    ("link(Tensor parents, Tensor lens, Tensor! tree_mask, Tensor! positions) -> ()",),
+    (),
+)
+
 CASES = (
     Case("depths found by climbing", {"a.py": _CLIMB}, Standing.PRESENT),
     Case("ancestors counted in a row", {"a.py": _COUNT}, Standing.PRESENT),
@@ -154,6 +171,7 @@ CASES = (
     Case("a table of depths", {"a.py": _TABLE}, Standing.PRESENT),
     Case("a climb in CUDA", {"place.cu": _CUDA}, Standing.PRESENT),
     Case("levels of a draft alone", {"a.py": _LEVELS}, Standing.PARTIAL),
+    Case("a compiled builder", {"a.py": _OPERATOR}, Standing.PRESENT, (_LIBRARY,)),
     Case("a builder of another distribution", {"a.py": _OUTSIDE, "b.py": _LEVELS}, Standing.UNKNOWN),
     Case("a chain drafted step by step", {"a.py": _STEPS}, Standing.ABSENT),
     Case("positions counted through", {"a.py": _LINEAR}, Standing.ABSENT),
