@@ -139,3 +139,22 @@ def test_a_branch_that_nobody_switches_on_is_only_defined() -> None:
 
     assert Reach.WIRED is detector.detect(indexed(on)).reach
     assert Reach.DEFINED is detector.detect(indexed(off)).reach
+
+
+def test_a_switch_may_be_bound_beforehand() -> None:
+    """The call that runs the kernel then says nothing of it."""
+    (detector,) = (each for each in detectors() if each.capability == "accept.block")
+    (case,) = (each for each in detector.cases if each.name.startswith("a branch of a kernel"))
+    kernel = case.files["a.py"].replace("q, u):\n    k[", "q, u, *, joint=False):\n    k[").replace("=True", "=joint")
+    caller = """
+def sample(out, n, d, p, q, u, joint):
+    run = verify
+    if joint:
+        run = partial(run, joint=True)
+    run(out, n, d, p, q, u)
+"""
+    found = detector.detect(indexed({"a.py": kernel + caller}))
+
+    assert [("k", ""), ("verify", "JOINT"), ("sample", "joint")] == [
+        (each.symbol, each.note.partition("the switch ")[2]) for each in found.evidence
+    ]

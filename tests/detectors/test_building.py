@@ -66,6 +66,20 @@ def test_a_queue_of_open_nodes_needs_scores_numbers_and_a_budget(pushed: str, bu
     assert is_tree == ("build.queue" in choices(source, "queue", "gain", "n", "k", "done"))
 
 
+def test_a_budget_may_be_the_number_of_rounds() -> None:
+    """Each round takes one node, numbered by the round."""
+    source = """
+    def f(queue, gain, n, k):
+        for node in range(n):
+            score, parent, token = heapq.heappop(queue)
+            tree[node] = parent, token
+            for r in range(k):
+                heapq.heappush(queue, (score + gain[r], node, r))
+    """
+
+    assert ["build.queue"] == choices(source, "queue", "gain", "n", "k")
+
+
 @pytest.mark.parametrize(
     ("links", "is_linked"),
     [

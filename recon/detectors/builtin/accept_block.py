@@ -21,6 +21,7 @@ Sources
     Sun et al., Block verification accelerates speculative decoding, 2024 (arXiv 2403.10444), algorithm 2.
 """
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Case, Detector, Evidence, Findings, Function, Grade, Index, Reach, Sighting, Standing
@@ -65,11 +66,26 @@ def _switched(index: Index, function: Function, sighting: Sighting) -> list[Evid
     if not sighting.detail:
         return []
     trail = trail_of(index, function.ref, sighting.detail)
-    return [
+    handed = [
         evidence(index, index.function(ref), line, f"hands on the switch {sighting.detail}", Grade.DECLARED)
         for ref, line in trail.functions.items()
         if is_function(index, ref)
     ]
+    names = {
+        text
+        for ref in trail.functions
+        for call in index.calls_of(ref)
+        for name, text in zip(call.keywords, call.args[call.positional :], strict=False)
+        if name == sighting.detail and index.parameter(ref, text) is not None
+    }
+    return [*handed, *(place for name in sorted(names) for place in _bound(index, name))]
+
+
+def _bound(index: Index, name: str) -> Iterator[Evidence]:
+    """Where a parameter is bound beforehand: `partial(f, name=True)`."""
+    for owner, call, text in index.keyword_uses.get(name, ()):
+        if call.callee.rpartition(".")[2] == "partial" and text not in ("None", "False"):
+            yield evidence(index, index.function(owner), call.line, f"binds the switch {name}", Grade.DECLARED)
 
 
 _FORWARD = """

@@ -254,6 +254,8 @@ def _numbers(view: View, loop: Term) -> set[str]:
     counters |= {call.parts[1].dotted() for call, step in view.calls("len") if within(step, loop) and call.parts[1:]}
     compared = [names_in(compare) for compare, step in view.compares() if compare.text in ORDER and within(step, loop)]
     bounded = (counters - {""}) & set().union(*compared)
+    if loop.op == "for" and callee(loop.parts[1]) in ("range", "static_range"):
+        bounded |= names_in(loop.parts[0])
     set_to = {
         name
         for name, definitions in view.definitions.items()
