@@ -16,6 +16,8 @@ from recon.records.operator import Operator, OperatorStatus
 from recon.records.unknown import PACKAGE, Unknown
 
 _LINKS = words("sibling siblings child children parent parents ancestor ancestors path paths tree branch")
+_NODES = _LINKS - words("branch path paths")
+"""Links of a tree's nodes; a branch or a path may be one of the code's own."""
 _DRAFTED = words("candidate candidates draft drafts drafted draftid proposal proposed speculative")
 _PROBABILITIES = words("prob probs probability probabilities logits logit")
 _RANDOM = words("uniform uniforms random rand coin coins seed noise philox generator")
@@ -59,8 +61,8 @@ def draws_along_chain(given: Arguments) -> bool:
 
 def builds_tree(given: Arguments) -> bool:
     """Links, positions or a mask of a tree made from parents or from a mask, before any target has spoken."""
-    kinds = sum(given.any(group) for group in (_LINKS, _PLACES, _MASK))
-    return given.any(_LINKS) and kinds > 1 and not given.any(_TARGET) and not given.any(_PROBABILITIES)
+    kinds = sum(given.any(group) for group in (_NODES, _PLACES, _MASK))
+    return given.any(_NODES) and kinds > 1 and not given.any(_TARGET) and not given.any(_PROBABILITIES)
 
 
 def places_nodes(given: Arguments) -> bool:

@@ -47,6 +47,7 @@ def library(*schemas: str, symbols: tuple[str, ...] = ()) -> Library:
         ),
         ("f(Tensor tree_mask, Tensor! positions, Tensor! next_token, Tensor! next_sibling) -> ()", {"build"}),
         ("f(Tensor draft_token_ids, Tensor target_argmax) -> Tensor", set()),
+        ("rope(Tensor! qkv, Tensor positions, Tensor? cache, bool skip_index_branch) -> ()", set()),
         ("radix(Tensor tokens, Tensor children, Tensor siblings) -> Tensor", set()),
         ("f(Tensor q, Tensor k, Tensor v, Tensor? custom_mask, Tensor positions) -> Tensor", set()),
         ("grammar(Tensor! bitmask, Tensor candidates, Tensor next_sibling) -> ()", set()),
