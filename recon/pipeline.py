@@ -18,6 +18,7 @@ from pathlib import Path
 from recon import __version__
 from recon.detectors.calls import paths_of
 from recon.detectors.gates import WANTED, asked_paths, gates_of
+from recon.detectors.members import settled
 from recon.detectors.registry import capabilities as known_capabilities
 from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
 from recon.detectors.survey import survey
@@ -264,7 +265,7 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
         index.ask_refusals(WANTED, asked_paths(index), store, cache, progress)
         learned.unknowns += cache.notes
     verdicts = verdicts_of(index, progress)
-    paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict.capability, verdict.evidence))
+    paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict))
     install = install_of(source, verdicts, paths, store, {each.id for each in learned.installs})
     learned.installs.append(install)
     learned.unknowns += kept(index, settings.cache_dir)
@@ -309,7 +310,7 @@ def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
             shapes=tuple(shape.words for shape in detector.shapes),
             unread=(*index.unread, *troubles),
         )
-        verdict = judge(detector.capability, detector.title, findings, searched)
+        verdict = settled(index, judge(detector.capability, detector.title, findings, searched), findings.evidence)
         gates = verdict.gates or (gates_of(index, verdict.capability, verdict.evidence) if verdict.evidence else ())
         verdicts.append(replace(verdict, nearest=verdict.nearest[:MOST_NEAREST], gates=gates))
         progress.advance(note=detector.capability)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from recon.detectors.api import Evidence, Index
+from recon.detectors.api import Index
 from recon.index.graph import Edge
 from recon.index.steps import Way
 from recon.index.tables import Ref
 from recon.records.path import CallPath, Hop, Tier
+from recon.records.verdict import Verdict
 
 MOST_PATHS = 8
 """Paths kept for one capability."""
@@ -23,8 +24,9 @@ class _Candidate(NamedTuple):
     """The places of evidence on it, each with the worker or runner through which it is reached."""
 
 
-def paths_of(index: Index, capability: str, evidence: Sequence[Evidence]) -> tuple[CallPath, ...]:
+def paths_of(index: Index, verdict: Verdict) -> tuple[CallPath, ...]:
     """The fewest paths that lead through every worker and runner and to every place of evidence, the surest first."""
+    evidence = [*verdict.evidence, *(place for member in verdict.members for place in member.evidence[:1])]
     places = list(dict.fromkeys(ref for each in evidence if (ref := index.place(each.path, each.symbol)) is not None))
     waiting = list(_candidates(index, places))
     shown: set[tuple[Ref | None, Ref]] = set()
@@ -36,7 +38,7 @@ def paths_of(index: Index, capability: str, evidence: Sequence[Evidence]) -> tup
         waiting.remove(best)
         shown |= best.shows
         through = () if best.way.through is None else (index.label(best.way.through),)
-        found.append(CallPath(capability, _hops(index, best.way.edges), through))
+        found.append(CallPath(verdict.capability, _hops(index, best.way.edges), through))
     return tuple(found)
 
 

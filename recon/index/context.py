@@ -18,7 +18,7 @@ def carried(names: Names) -> Iterator[tuple[Ref, Ref, int]]:
         if is_python(table.path):
             for row in table.scopes:
                 if row.kind is ScopeKind.CLASS:
-                    kit = _handed_out(names, table, row.id)
+                    kit = handed_out(names, table, row.id)
                     pairs = [(one, other) for one in kit for other in kit if one != other]
                     for pair in pairs:
                         if pair not in done:
@@ -26,7 +26,7 @@ def carried(names: Names) -> Iterator[tuple[Ref, Ref, int]]:
                             yield from _from_one_to_other(names, *pair)
 
 
-def _handed_out(names: Names, table: Table, owner: int) -> tuple[Ref, ...]:
+def handed_out(names: Names, table: Table, owner: int) -> tuple[Ref, ...]:
     """Classes that the methods of a class give back, uncalled."""
     found: dict[Ref, None] = {}
     for method in table.scopes_in(owner):

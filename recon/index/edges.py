@@ -5,11 +5,12 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from recon.index.call_sites import CallSite, named_calls, parameter_of
 from recon.index.context import carried
+from recon.index.models import loaded_models, runs_a_model
 from recon.index.names import Names
 from recon.index.operators import Operators
 from recon.index.records import Call, Feature, Param, Scope, ScopeKind
-from recon.index.sites import Site, named_calls, parameter_of
 from recon.index.tables import Ref, Table, is_python, tokens
 from recon.index.values import Kind, Value, weaker
 from recon.records.path import Tier
@@ -35,7 +36,8 @@ class Edge(NamedTuple):
     dispatch: str
     """`call`, `method`, `construct`, `launch` (a kernel with its grid), `operator` (torch.ops), `string` (named by a
     dotted string), `by name` (a method looked up by a name that the caller hands over), `context` (it finds what the
-    source has made, without a call), or `override` (a subclass's method, reached through the base class's)."""
+    source has made, without a call), `model` (one of those that can be loaded), or `override` (a subclass's method,
+    reached through the base class's)."""
     tier: Tier
 
 
@@ -57,8 +59,10 @@ class PythonEdges:
         self._names = names
         self._operators = operators
         self._add = add
-        self._sites: dict[Ref, list[Site]] = {}
+        self._sites: dict[Ref, list[CallSite]] = {}
         self._uses: dict[tuple[Ref, str], list[_Use]] = {}
+        self._runs: list[tuple[Table, Call]] = []
+        self._made: set[Ref] = set()
         self._functions, self._methods = _index(names)
 
     def build(self) -> None:
@@ -72,6 +76,10 @@ class PythonEdges:
                 self._entries(table)
         self._through_parameters()
         self._by_name()
+        models = list(loaded_models(self._names, self._made))
+        for table, call in self._runs:
+            for model in models:
+                self._edge(table, call, model, "model", Tier.LIKELY)
         for maker, taker, line in carried(self._names):
             self._add(Edge(maker, taker, line, "context", Tier.LIKELY))
 
@@ -82,8 +90,12 @@ class PythonEdges:
         known = False
         if callee and callee not in _BUILTINS:
             values = self._names.values(table.path, call.scope, callee)
-            for value in values:
-                known = self._reach(table, call, value) or known
+            if runs_a_model(table, call, values):
+                self._runs.append((table, call))
+                known = True
+            else:
+                for value in values:
+                    known = self._reach(table, call, value) or known
             if not known:
                 known = self._unresolved(table, call, values)
         if callee != "super" and "isinstance" not in callee:
@@ -132,10 +144,11 @@ class PythonEdges:
     def _construct(self, table: Table, call: Call, value: Value) -> None:
         assert value.ref is not None
         classes = self._names.classes
+        self._made.add(value.ref)
         makers = classes.method(value.ref, "__init__") or classes.method(value.ref, "__new__")
         for target in (*makers, *classes.method(value.ref, "__post_init__")):
             self._edge(table, call, target, "construct", value.tier)
-            self._sites.setdefault(target, []).append(Site(table.path, call, is_bound=True))
+            self._sites.setdefault(target, []).append(CallSite(table.path, call, is_bound=True))
         if not makers:
             self._edge(table, call, value.ref, "construct", value.tier)
 
@@ -154,7 +167,7 @@ class PythonEdges:
             tier = weaker(tier, Tier.LIKELY)
         self._edge(table, call, value.ref, dispatch, tier)
         is_bound = is_method and "staticmethod" not in row.decorators and not self._by_class(table, call)
-        site = Site(table.path, call, is_bound)
+        site = CallSite(table.path, call, is_bound)
         self._sites.setdefault(value.ref, []).append(site)
         for target in overrides:
             if target != value.ref:
@@ -208,14 +221,25 @@ class PythonEdges:
         owner = call.callee.rpartition(".")[0]
         targets = [
             target
-            for asked in table.calls_in(call.scope)
-            if asked.callee == "isinstance" and len(asked.args) > 1 and asked.args[0] == owner
+            for asked in self._asked(table, call.scope)
+            if asked.callee == "isinstance"
+            and len(asked.args) > 1
+            and asked.args[0] == owner
+            and (asked.scope == call.scope or owner.startswith("self."))
             for ref in (self._names.resolve(table.path, call.scope, asked.args[1]) if asked.args[1] else ())
             for target in self._names.classes.method(ref, name)
         ]
         for target in targets:
             self._edge(table, call, target, "method", Tier.LIKELY)
         return bool(targets)
+
+    def _asked(self, table: Table, scope: int) -> Iterator[Call]:
+        """Calls in a function, and in the other methods of its class: an attribute is of one class in all of them."""
+        yield from table.calls_in(scope)
+        owner = table.class_around(scope)
+        for method in table.scopes_in(owner) if owner is not None else ():
+            if method.id != scope:
+                yield from table.calls_in(method.id)
 
     # Functions that are handed on -------------------------------------------------------------------------------------
 

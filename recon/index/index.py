@@ -5,11 +5,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
+from recon.index.picks import Picks
 from recon.index.pool import outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
@@ -72,6 +74,8 @@ class Index:
     """Functions that were to be read in full and could not be."""
     refusals: dict[Ref, tuple[Refusal, ...]] = field(default_factory=dict)
     """Where functions refuse to go on, of those that were asked for it."""
+    blobs: Blobs | None = None
+    """Where the bytes of the files are; None for a tree of outlines alone."""
     _holders: dict[Ref, tuple[str, ...]] = field(default_factory=dict)
     _places: dict[str, dict[str, Ref]] = field(default_factory=dict)
 
@@ -89,6 +93,18 @@ class Index:
     def steps(self) -> Steps:
         """The engine's step, and what it reaches."""
         return Steps(self.names, self.graph, self.sightings.keys())
+
+    @cached_property
+    def picks(self) -> Picks:
+        """What decides which class is used."""
+        return Picks(self.names, self.source)
+
+    def source(self, path: str) -> bytes:
+        """The bytes of a file, empty where they cannot be had any more."""
+        try:
+            return self.blobs.get(self._digests[path]) if self.blobs is not None else b""
+        except Unreadable:
+            return b""
 
     def place(self, path: str, symbol: str) -> Ref | None:
         """The function that a place of evidence names, None for code outside of functions."""
@@ -118,7 +134,8 @@ class Index:
             for item in outline.imports:
                 if item.name and item.alias not in (item.name, "*"):
                     for ref in self.names.resolve(path, item.scope, item.alias):
-                        found.setdefault(ref, item.alias)
+                        tells = item.alias.startswith(self.names.scope_of(ref).name)
+                        found[ref] = item.alias if tells else found.get(ref, item.alias)
         return found
 
     def holders(self, ref: Ref) -> tuple[str, ...]:
@@ -381,7 +398,7 @@ def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Pr
     else:
         by_digest = {file.digest: outline_of(file.path, blobs.get(file.digest)) for file in snapshot.files}
     progress.finish()
-    return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot)
+    return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot, blobs=blobs)
 
 
 def open_cache(path: Path) -> OutlineCache:

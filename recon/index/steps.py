@@ -33,9 +33,10 @@ _OTHER_PLATFORM = 1
 _PREPARING = frozenset(
     {"warm", "warmup", "dummy", "profile", "capture", "load", "reinitialize", "sleep", "wake", "shutdown"}
 )
+_ASIDE = frozenset({"embedding", "embeddings", "pooling", "encode", "encoder"})
 _PREPARES = 60
 """Work on made-up input, before or between the steps: a word in the function's name gives it away."""
-_MOST_VISITED = 3000
+_MOST_VISITED = 2000
 _FEWEST_DRIVEN = 2
 """A step both hands work on and takes care of what comes back; calls of one method of one object do neither."""
 
@@ -95,6 +96,7 @@ class Steps:
         self._graph = graph
         self._landmarks = landmarks
         self._elsewhere: dict[str, bool] = {}
+        self._extras: dict[Ref, int] = {}
         self._ways: dict[Ref, tuple[Way, ...]] = {}
 
     # Holders ----------------------------------------------------------------------------------------------------------
@@ -109,6 +111,31 @@ class Steps:
                     if row.kind is ScopeKind.CLASS and (match := _ROLES.match(row.name)) is not None:
                         found[Ref(table.path, row.id)] = _ROWS[match["role"]]
         return found
+
+    @cached_property
+    def driven_holders(self) -> frozenset[Ref]:
+        """Workers and runners that a holder of a higher row drives; others only bear such a name."""
+        found: set[Ref] = set()
+        for holder, role in self.holders.items():
+            callers = (
+                self.holder_of(edge.source)
+                for row in self._names.tables[holder.path].scopes_in(holder.scope)
+                for edge in _sure(self._graph.edges_to(Ref(holder.path, row.id)))
+                if row.name != "__init__"
+            )
+            if (
+                role <= Role.WORKER
+                and not self._replays(holder)
+                and any(caller is not None and self.holders[caller] > role for caller in callers)
+            ):
+                found.add(holder)
+        return frozenset(found)
+
+    def _replays(self, holder: Ref) -> bool:
+        """Whether a class, or one beside it, is named for a recorded graph: it repeats what another runner does."""
+        classes = self._names.classes
+        family = {one for base in classes.order(holder) for one in (base, *classes.subclasses(base))}
+        return any("Graph" in self._names.scope_of(one).name for one in family)
 
     def holder_of(self, ref: Ref) -> Ref | None:
         """The holder around a definition."""
@@ -218,8 +245,11 @@ class Steps:
                 continue
             done.add(ref)
             holder = self.holder_of(ref)
-            passed = holder is not None and self.holders[holder] <= Role.WORKER
-            if ref in self._reached and (passed or self._reached[ref].edge is None):
+            is_root = ref in self.roots
+            passed = holder is not None and (
+                holder in self.driven_holders or (is_root and self.holders[holder] < Role.ENGINE)
+            )
+            if ref in self._reached and (passed or is_root):
                 total = cost + self._reached[ref].cost
                 through = holder if passed else None
                 if through not in ends or total < ends[through][0]:
@@ -233,17 +263,19 @@ class Steps:
         for through, (total, ref) in ends.items():
             yield Way(through, (*self._down_to(ref), *_onward(best, ref)), total)
 
-    def _is_elsewhere(self, path: str) -> bool:
-        if path not in self._elsewhere:
-            self._elsewhere[path] = any(
-                set(part.split("_")) & _PLATFORMS for part in PurePosixPath(path).with_suffix("").parts
-            )
-        return self._elsewhere[path]
+    def _is_elsewhere(self, ref: Ref) -> bool:
+        """Whether a function serves another platform than CUDA, or no generation of text."""
+        if ref.path not in self._elsewhere:
+            parts = PurePosixPath(ref.path).with_suffix("").parts
+            self._elsewhere[ref.path] = any(set(part.split("_")) & _PLATFORMS for part in parts)
+        return self._elsewhere[ref.path] or not _ASIDE.isdisjoint(self._names.scope_of(ref).name.split("_"))
 
     def _cost(self, edge: Edge) -> int:
         extra = _CONSTRUCTS if edge.dispatch == "construct" else _UNHANDED if edge.dispatch == "context" else 0
-        extra += _PREPARES if self._prepares(edge.target) else 0
-        cost = _COSTS[edge.tier] + extra + (_OTHER_PLATFORM if self._is_elsewhere(edge.target.path) else 0)
+        if edge.target not in self._extras:
+            aside = _OTHER_PLATFORM if self._is_elsewhere(edge.target) else 0
+            self._extras[edge.target] = aside + (_PREPARES if self._prepares(edge.target) else 0)
+        cost = _COSTS[edge.tier] + extra + self._extras[edge.target]
         return cost // _LANDMARK if edge.target in self._landmarks else cost
 
     def _down_to(self, ref: Ref) -> tuple[Edge, ...]:

@@ -22,7 +22,7 @@ class Hop:
     """Line of the definition, counted from 1."""
     dispatch: str
     """How this hop calls the next one: `call`, `method`, `construct`, `launch`, `operator`, `override`, `by name`,
-    `context`, `string`; empty at the end."""
+    `context`, `model`, `string`; empty at the end."""
     tier: Tier
     """How sure the step to the next hop is."""
 

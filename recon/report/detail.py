@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from recon.report.findings import Finding, MemberView, Place
+from recon.report.findings import Finding, MemberView, Place, Route
+from recon.report.numbers import counted
 from recon.report.terminal import text, written
 from recon.report.text import visible
 
@@ -27,12 +28,10 @@ def _blocks(finding: Finding) -> Iterator[RenderableType]:
         yield text(f"Assuming {finding.assuming}.")
     yield from _section("Places", (part for place in finding.places for part in _place(place)))
     yield from _section("Nearest", (part for place in finding.nearest for part in _place(place)))
-    for index, path in enumerate(finding.paths, 1):
-        stations = (
-            text(f"{station.symbol}  {station.at}" + (f"  then by {station.onward}" if station.onward else ""))
-            for station in path
-        )
-        yield from _section(f"How the step gets there, path {index}", stations)
+    for route in finding.paths[:1]:
+        through = f", through {route.through}" if route.through else ""
+        yield from _section(f"How the engine's step gets there{through}", _stations(route))
+    yield from _section("Other ways, in the run file and the page", map(_way, finding.paths[1:]))
     yield from _section("Gates", map(text, finding.gates))
     yield from _section("By runner, backend or method", (part for each in finding.members for part in _member(each)))
     searched = [text(f"{finding.searched}."), *(text(f"looked for {shape}") for shape in finding.shapes)]
@@ -45,6 +44,19 @@ def _section(title: str, parts: Iterable[RenderableType]) -> Iterator[Renderable
     if lines:
         yield text(title, "bold")
         yield from (Padding(line, (0, 0, 0, 2)) for line in lines)
+
+
+def _stations(route: Route) -> Iterator[RenderableType]:
+    for number, station in enumerate(route.stations, 1):
+        yield Text.assemble(f"{number:>2} ", (visible(station.symbol), "bold"), f"  {visible(station.at)}")
+        if station.onward:
+            yield text(f"     then by {station.onward}", "dim")
+
+
+def _way(route: Route) -> Text:
+    """A further path in one line: through what, to where."""
+    through = f"through {route.through} " if route.through else ""
+    return text(f"{through}to {route.stations[-1].symbol}, {counted(len(route.stations), 'hop')}")
 
 
 def _member(member: MemberView) -> Iterator[RenderableType]:

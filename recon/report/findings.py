@@ -1,6 +1,6 @@
 """Verdicts arranged for reading: each with its places, its excerpts, and what was searched."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recon.records.evidence import Evidence
@@ -13,6 +13,12 @@ from recon.report.text import slug
 from recon.report.words import GRADES, REACHES, STANDINGS, TIERS, Word, group_of
 
 EXCERPT_LINES = 6
+MOST_ROOTS = 3
+"""Roots named beside one place; the run file holds them all."""
+_BESIDE = ("method ", "backend ")
+"""What a place needs besides the runner."""
+_CHOSEN = " by "
+"""Between a runner and what chooses it where it is not the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,15 @@ class Station:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """One call path, in words."""
+
+    through: str
+    """The runner or worker on it; empty if unknown."""
+    stations: tuple[Station, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One verdict of one install, with all that a doubter wants to see."""
 
@@ -98,7 +113,8 @@ class Finding:
     unread: tuple[Unknown, ...]
     gates: tuple[str, ...]
     members: tuple[MemberView, ...]
-    paths: tuple[tuple[Station, ...], ...]
+    paths: tuple[Route, ...]
+    """The best first."""
     help: str
 
     @property
@@ -139,6 +155,26 @@ def extent_of(searched: Searched) -> str:
     )
 
 
+def shortened(scope: Sequence[str]) -> str:
+    """The roots that reach a place: the first few, and how many more."""
+    more = f" and {len(scope) - MOST_ROOTS} more" if len(scope) > MOST_ROOTS else ""
+    return ", ".join(scope[:MOST_ROOTS]) + more
+
+
+def assumed(scope: Sequence[str]) -> str:
+    """What has to be running for a place to be reached: the default runner where there is one, and a backend."""
+    others = {kind: [root for root in scope if root.startswith(kind)] for kind in _BESIDE}
+    holders = [root for root in scope if not root.startswith(_BESIDE)]
+    default = [root for root in holders if _CHOSEN not in root]
+    parts = [*(default[:1] or [_any_of(holders)]), *map(_any_of, others.values())]
+    return ", ".join(filter(None, parts))
+
+
+def _any_of(roots: Sequence[str]) -> str:
+    """`runner A`, or `one of runner A, runner B and 2 more`."""
+    return shortened(roots) if len(roots) < 2 else f"one of {shortened(roots)}"
+
+
 def _finding(
     install: Install,
     host: str,
@@ -158,7 +194,7 @@ def _finding(
         standing=verdict.standing,
         word=STANDINGS[verdict.standing],
         reach=REACHES[verdict.reach] if verdict.reach else "",
-        assuming=", ".join(scope),
+        assuming=assumed(scope),
         reason=verdict.reason,
         places=_places(verdict.evidence, excerpts),
         nearest=_places(verdict.nearest, excerpts),
@@ -168,7 +204,11 @@ def _finding(
         unread=verdict.searched.unread,
         gates=_gates(verdict.gates),
         members=tuple(_member(member, excerpts) for member in verdict.members),
-        paths=tuple(_stations(path) for path in install.paths if path.capability == verdict.capability),
+        paths=tuple(
+            Route(", ".join(path.through), _stations(path))
+            for path in install.paths
+            if path.capability == verdict.capability
+        ),
         help=capability.help if capability else "",
     )
 
@@ -209,7 +249,7 @@ def _places(evidence: Iterable[Evidence], excerpts: Mapping[tuple[str, int], Exc
             line=each.line,
             symbol=each.symbol,
             grade=GRADES[each.grade],
-            scope=", ".join(each.scope),
+            scope=shortened(each.scope),
             note=each.note,
             excerpt=_lines(excerpts.get((each.path, each.line)), each.line),
         )

@@ -5,15 +5,24 @@ from recon.detectors.places import evidence
 from recon.index.index import Index
 from recon.records.evidence import Evidence
 from recon.records.path import CallPath
+from recon.records.verdict import Searched, Standing, Verdict
 from tests.index.test_roots import index_of
 from tests.index.test_steps import TREE
 from tests.index.trees import ref_of
+
+SEARCHED = Searched(0, 0, 0, 0, 0, (), ())
 
 
 def paths(files: dict[str, str], *spelled: str) -> tuple[CallPath, ...]:
     """The paths to places of a tree, the best place first."""
     index = index_of(files)
-    return paths_of(index, "accept.linear.greedy", [_evidence(index, each) for each in spelled])
+    return paths_of(index, verdict(index, *spelled))
+
+
+def verdict(index: Index, *spelled: str) -> Verdict:
+    """A verdict that rests on some places of a tree."""
+    places = tuple(_evidence(index, each) for each in spelled)
+    return Verdict("accept.linear.greedy", Standing.PRESENT, None, "Seen.", places, (), SEARCHED, (), ())
 
 
 def _evidence(index: Index, spelled: str) -> Evidence:
@@ -24,7 +33,7 @@ def test_each_runner_has_its_path() -> None:
     """With the dispatch of each hop."""
     found = paths(TREE, "accept.py:accept")
 
-    assert [("runner V1",), ("runner V2",)] == [path.through for path in found]
+    assert [("runner V1 by configuration",), ("runner V2",)] == [path.through for path in found]
     assert ["method", "method", "method", "call", ""] == [hop.dispatch for hop in found[0].hops]
     assert [
         "Engine.step",

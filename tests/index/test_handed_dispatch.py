@@ -198,3 +198,39 @@ def test_metadata_leads_to_no_layer_of_another_backend_and_only_from_who_makes_i
     made = edges({"a.py": BACKEND}, "a.py:Builder.build") | edges({"a.py": BACKEND}, "a.py:Builder.forget")
 
     assert {"a.py:Layer.forward"} == {target for target, dispatch, _ in made if dispatch == "context"}
+
+
+MODEL = """
+from torch import nn
+
+class Inner(nn.Module):
+    def load_weights(self): pass
+    def forward(self, x): pass
+
+class Causal(nn.Module):
+    def __init__(self):
+        self.inner = Inner()
+    def load_weights(self): pass
+    def forward(self, x): self.inner(x)
+
+class Layer(nn.Module):
+    def forward(self, x): pass
+
+class {name}:
+    def load(self, loader) -> None:
+        self.model: nn.Module = loader.load()
+    def step(self, x):
+        return self.model(x)
+"""
+
+
+def test_a_runner_runs_the_models_that_can_be_loaded() -> None:
+    """Those that take weights and that no other class makes."""
+    found = edges({"a.py": MODEL.format(name="ModelRunner")}, "a.py:ModelRunner.step")
+
+    assert {("a.py:Causal.forward", "model", "likely")} == found
+
+
+def test_what_is_no_runner_runs_no_model_of_the_tree() -> None:
+    """A tool that has some module runs it, whatever it is."""
+    assert set() == edges({"a.py": MODEL.format(name="Balancer")}, "a.py:Balancer.step")

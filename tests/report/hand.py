@@ -182,7 +182,10 @@ def scan() -> Run:
             vllm_verdicts(),
             companions=("flashinfer-0.7.2-11",),
             edits=Edits(1900, ("vllm/v1/spec_decode/dflash.py",), (), ()),
-            paths=(CallPath("accept.linear.greedy", hops),),
+            paths=(
+                CallPath("accept.linear.greedy", hops, ("runner V1",)),
+                CallPath("accept.linear.greedy", hops[:1] + hops[2:], ("runner V2 by environment",)),
+            ),
             excerpts=(excerpt,),
         ),
         install("sglang-0.5.23-77aa00", Engine.SGLANG, "0.5.23", sglang_verdicts()),

@@ -11,7 +11,7 @@ from recon.index.values import Kind, Value
 _READ = "getattr"
 
 
-class Site(NamedTuple):
+class CallSite(NamedTuple):
     """A call whose callee is a function of the tree."""
 
     path: str
@@ -45,7 +45,7 @@ class _Lookup(NamedTuple):
     text: str
 
 
-def named_calls(names: Names, sites: Mapping[Ref, Sequence[Site]]) -> Iterator[tuple[Site, Value]]:
+def named_calls(names: Names, sites: Mapping[Ref, Sequence[CallSite]]) -> Iterator[tuple[CallSite, Value]]:
     """Calls that hand over the name of a method, with each method that is looked up by it.
 
     `self.collective_rpc("step")` leads to `Worker.step`, because `collective_rpc` passes its first parameter on to
@@ -88,7 +88,7 @@ def _lookups(table: Table) -> Iterator[_Lookup]:
                 yield _Lookup(owner[0], owner[1], table.path, call.scope, call.args[0])
 
 
-def _seen_from(lookup: _Lookup, site: Site, params: tuple[Param, ...]) -> _Lookup:
+def _seen_from(lookup: _Lookup, site: CallSite, params: tuple[Param, ...]) -> _Lookup:
     """The lookup with its object as the caller names it, where the caller hands that over too."""
     root, dot, rest = lookup.text.partition(".")
     if Ref(lookup.path, lookup.scope) != lookup.owner or all(param.name != root for param in params):
