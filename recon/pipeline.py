@@ -34,11 +34,15 @@ from recon.facts.pythons import pythons
 from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
+from recon.index.graph import Graph
 from recon.index.index import Index, index_of, open_cache
+from recon.index.names import Names
 from recon.index.parts import keep
+from recon.index.pycg import by_names
 from recon.ports import Progress, Shell, SourceTree
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
+from recon.records.callgraph import CallGraph
 from recon.records.host import Host, PythonEnv
 from recon.records.install import Edits, Excerpt, Found, Install
 from recon.records.path import CallPath
@@ -58,6 +62,8 @@ from recon.verdicts.judge import judge
 RELEASES = Host("releases", "releases", "", (), ())
 """Stands for the machine of trees that no machine holds."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+FEW_FILES = 200
+"""A folder with no more files is read faster in one process, without a cache."""
 EXCERPT_LINES = 6
 EXCERPT_COLUMNS = 400
 MOST_NEAREST = 8
@@ -375,6 +381,24 @@ def with_companions(installs: tuple[Install, ...]) -> tuple[Install, ...]:
         else replace(install, companions=tuple(o.id for o in installs if o.engine.is_companion and beside(install, o)))
         for install in installs
     )
+
+
+def callgraph(folder: Path, settings: Settings, progress: Progress) -> CallGraph:
+    """Who calls whom in a folder of Python, as a scan sees it.
+
+    Args:
+        folder: It holds the modules and packages: their names are counted from it.
+        settings: Where the caches are, and how many processes read.
+        progress: Told of each file.
+    """
+    whole = folder.resolve()
+    store = BlobStore(settings.cache_dir)
+    snapshot = capture(LocalTree(whole.parent, (whole.name,)), store, progress, compiled=False)
+    workers = settings.workers if len(snapshot.files) > FEW_FILES else 0
+    with open_cache(settings.cache_dir / OUTLINES) as cache:
+        index = index_of(snapshot, store, cache, progress, workers)
+    inside = {path.partition("/")[2]: outline for path, outline in index.files.items()}
+    return by_names(Graph(Names(inside)), index.unread)
 
 
 def probe(request: ProbeRequest, settings: Settings, progress: Progress) -> Run:  # noqa: ARG001 - as every stage

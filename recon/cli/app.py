@@ -10,7 +10,21 @@ from typing import Annotated
 import typer
 
 from recon import __version__
-from recon.cli import cache, explain, find, gap, new, paths, probe_kernels, report, runs, scan, schema, show
+from recon.cli import (
+    cache,
+    callgraph,
+    explain,
+    find,
+    gap,
+    new,
+    paths,
+    probe_kernels,
+    report,
+    runs,
+    scan,
+    schema,
+    show,
+)
 from recon.cli.outcome import ended
 from recon.cli.session import Color, ProgressMode, Session, open_streams, write
 
@@ -71,6 +85,7 @@ app.command("explain")(explain.explain)
 app.command("find")(find.find)
 app.command("paths")(paths.paths)
 app.command("gap")(gap.gap)
+app.command("callgraph")(callgraph.callgraph)
 app.add_typer(runs.app, name="runs")
 app.add_typer(new.app, name="new")
 app.add_typer(cache.app, name="cache")

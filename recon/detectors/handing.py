@@ -71,7 +71,7 @@ class _Walk:
             if bind.target == name:
                 self._value(ref, bind)
         for call in self.index.calls_of(ref):
-            if name in call.args and not call.callee.endswith("[]"):
+            if name in call.args and not call.callee.endswith("]"):
                 self._worked_on(ref, call)
 
     def _parameter(self, ref: Ref, scope: Scope, name: str) -> None:
@@ -96,9 +96,9 @@ class _Walk:
             self.add(Cell(ref, text))
 
     def _value(self, ref: Ref, bind: Bind) -> None:
-        if bind.value and bind.value != "None":
+        if bind.value and bind.value[0] not in "<'0123456789":
             self.trail.functions.setdefault(ref, bind.line)
-            self._text(ref, bind.value.removesuffix("[]"), bind.line)
+            self._text(ref, bind.value.partition("[")[0] if bind.value.endswith("]") else bind.value, bind.line)
 
     def _made(self, ref: Ref, callee: str, line: int) -> None:
         for target in self.index.names.resolve(ref.path, ref.scope, callee):

@@ -20,6 +20,7 @@ from recon.index.tables import Ref, is_python
 from recon.index.values import Kind
 
 _PREDICATE = re.compile(r"(?:is|use|uses|has|with|enable)_")
+_KEYS = re.compile(r"\[[^\]]*\]")
 _QUOTED = re.compile(r"'([^']*)'\Z")
 _QUESTIONS = frozenset({"isinstance", "issubclass", "cast", "type"})
 _MOST_PREDICATES = 8
@@ -335,7 +336,7 @@ class _Reader:
         if not before:
             return "", line
         last = max(before, key=lambda bind: bind.line)
-        return last.target.removesuffix("[]"), last.line
+        return last.target.partition("[")[0], last.line
 
 
 def _inside(inner: Branch, outer: Branch) -> bool:
@@ -353,6 +354,6 @@ def _displays(outline: Outline) -> dict[tuple[int, str, int], list[Bind]]:
     """What the tables of a file hold, by their scope, target and line."""
     found: dict[tuple[int, str, int], list[Bind]] = {}
     for bind in outline.binds:
-        if bind.value:
-            found.setdefault((bind.scope, bind.target, bind.line), []).append(bind)
+        if bind.value and bind.value[0] not in "<'0123456789":
+            found.setdefault((bind.scope, _KEYS.sub("[]", bind.target), bind.line), []).append(bind)
     return {place: binds for place, binds in found.items() if place[1].endswith("[]") or len(binds) > 1}

@@ -26,6 +26,8 @@ EXTRACTORS = (
     "records",
     "spell",
     "signs",
+    "binding",
+    "marks",
     "expressions",
     "outline",
     "cuda_spell",

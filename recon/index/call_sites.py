@@ -18,6 +18,27 @@ class CallSite(NamedTuple):
     call: Call
     is_bound: bool
     """Whether the first parameter is given by the object."""
+    given: int = 0
+    """How many of the first arguments are not for the function: the function itself in `partial(f, x)`."""
+
+    def arguments(self, params: tuple[Param, ...], name: str) -> list[str]:
+        """What the call passes for a parameter, as far as that is spelled; several for one that takes the rest."""
+        call = self.call
+        named = dict(zip(call.keywords, call.args[call.positional :], strict=True))
+        if name in named:
+            return [named[name]] if named[name] else []
+        if name[:2] == "**":
+            own = {param.name for param in params}
+            return [text for key, text in named.items() if key not in own and text]
+        given = call.args[self.given : call.positional]
+        place = next((place for place, param in enumerate(params) if param.name == name), None)
+        if place is None or any(arg.startswith("*") for arg in given):
+            return []
+        is_positional = not any(param.name[:1] == "*" for param in params[:place])
+        place -= self.is_bound
+        if name[:1] == "*":
+            return [text for text in given[max(place, 0) :] if text]
+        return [given[place]] if is_positional and 0 <= place < len(given) and given[place] else []
 
     def argument(self, params: tuple[Param, ...], name: str) -> str:
         """What the call passes for a parameter, '' where that is not known."""

@@ -1,6 +1,6 @@
 """Who calls whom in the CUDA and C++ of a source tree: by name, since nothing compiles here."""
 
-from recon.index.edges import Add, Edge
+from recon.index.edge import Add, Edge
 from recon.index.names import Names
 from recon.index.records import Bind, Call, ScopeKind
 from recon.index.tables import Ref, Table, is_python

@@ -3,17 +3,23 @@
 import builtins
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
 
-from recon.index.call_sites import CallSite, named_calls, parameter_of
+from recon.index.call_sites import CallSite, named_calls
 from recon.index.context import carried
+from recon.index.edge import Add, Edge, Outside
 from recon.index.models import loaded_models, runs_a_model
 from recon.index.names import Names
 from recon.index.operators import Operators
-from recon.index.records import Call, Feature, Param, Scope, ScopeKind
+from recon.index.passing import Passing
+from recon.index.records import Bind, Call, Feature, Scope, ScopeKind
+from recon.index.spell import words
 from recon.index.tables import Ref, Table, is_python, tokens
 from recon.index.values import Kind, Value, weaker
+from recon.index.wrapping import Wrapping
 from recon.records.path import Tier
+
+__all__ = ["Add", "Edge", "PythonEdges", "nested"]
 
 _MOST_GUESSES = 8
 _LAUNCHED = Feature.JIT | Feature.CUDA
@@ -23,45 +29,30 @@ _BUILTIN_METHODS = frozenset(
     for name in dir(kind)
 )
 _BUILTINS = frozenset(dir(builtins))
-
-
-class Edge(NamedTuple):
-    """One step of the call graph."""
-
-    source: Ref
-    """The function (or module, or class body) that holds the call."""
-    target: Ref
-    line: int
-    """Line of the call in the source's file, counted from 1."""
-    dispatch: str
-    """`call`, `method`, `construct`, `launch` (a kernel with its grid), `operator` (torch.ops), `string` (named by a
-    dotted string), `by name` (a method looked up by a name that the caller hands over), `context` (it finds what the
-    source has made, without a call), `model` (one of those that can be loaded), or `override` (a subclass's method,
-    reached through the base class's)."""
-    tier: Tier
-
-
-Add = Callable[[Edge], None]
-
-
-class _Use(NamedTuple):
-    """A parameter that is called."""
-
-    source: Ref
-    line: int
-    is_launch: bool
+_APPLY = words("map filter sorted min max reduce")
+"""Functions from outside that call what they are given: at once, or in the loop over what they give back."""
+_KEEP = words(
+    "isinstance issubclass super hasattr getattr setattr type id repr len print partial partialmethod wraps dict list "
+    "tuple set frozenset enumerate zip append add insert setdefault update extend"
+)
+"""Functions from outside that do not call what they are given."""
 
 
 class PythonEdges:
-    """Turns the calls of all Python files into edges."""
+    """Turns the calls of all Python files into edges.
 
-    def __init__(self, names: Names, operators: Operators, add: Add) -> None:
+    A call that leans on a parameter is read again when it turns out what its callers hand over.
+    """
+
+    def __init__(self, names: Names, operators: Operators, add: Add, outside: Outside | None = None) -> None:
         self._names = names
         self._operators = operators
         self._add = add
-        self._sites: dict[Ref, list[CallSite]] = {}
-        self._uses: dict[tuple[Ref, str], list[_Use]] = {}
-        self._runs: list[tuple[Table, Call]] = []
+        self._outside = outside
+        self._passing = Passing(names, outside=outside is not None)
+        self._wrapping = Wrapping(names, self._passing)
+        self._open: dict[int, Callable[[], None]] = {}
+        self._runs: dict[int, tuple[Table, Call]] = {}
         self._made: set[Ref] = set()
         self._functions, self._methods = _index(names)
 
@@ -70,14 +61,18 @@ class PythonEdges:
         for table in self._names.tables.values():
             if is_python(table.path):
                 for call in table.outline.calls:
-                    self._read(table, call)
+                    self._passing.read(self._read, table, call)
                 self._decorators(table)
                 self._strings(table)
-                self._entries(table)
-        self._through_parameters()
+                for bind in table.outline.binds:
+                    self._bind(table, bind)
+        self._passing.settle()
+        for guess in self._open.values():
+            guess()
         self._by_name()
+        self._names.forget()
         models = list(loaded_models(self._names, self._made))
-        for table, call in self._runs:
+        for table, call in self._runs.values():
             for model in models:
                 self._edge(table, call, model, "model", Tier.LIKELY)
         for maker, taker, line in carried(self._names):
@@ -87,26 +82,36 @@ class PythonEdges:
 
     def _read(self, table: Table, call: Call) -> None:
         callee = call.callee
-        known = False
-        if callee and callee not in _BUILTINS:
-            values = self._names.values(table.path, call.scope, callee)
-            if runs_a_model(table, call, values):
-                self._runs.append((table, call))
-                known = True
-            else:
-                for value in values:
-                    known = self._reach(table, call, value) or known
-            if not known:
-                known = self._unresolved(table, call, values)
-        if callee != "super" and "isinstance" not in callee:
-            self._arguments(table, call)
+        if not callee:
+            self._arguments(table, call, is_inside=False)
+            return
+        values = self._names.values(table.path, call.scope, callee, call.line)
+        if not values and callee in _BUILTINS and self._names.tables[table.path].home(call.scope, callee) is None:
+            self._tell(table, call, f"<builtin>.{callee}", Tier.CERTAIN)
+            self._arguments(table, call, is_inside=False)
+            return
+        known = inside = runs_a_model(table, call, values)
+        if known:
+            self._runs[id(call)] = (table, call)
+        else:
+            self._runs.pop(id(call), None)
+        for value in values if not known else ():
+            reached = self._reach(table, call, value)
+            known = reached or known
+            inside = inside or (reached and value.kind is not Kind.OUTSIDE)
+        if known:
+            self._open.pop(id(call), None)
+            self._arguments(table, call, is_inside=inside)
+        else:
+            self._open[id(call)] = partial(self._guess, table, call, values)
 
     def _reach(self, table: Table, call: Call, value: Value) -> bool:
-        """Add the edges to one meaning of a callee; False where it is outside."""
+        """Add the edges to one meaning of a callee; False where it is nothing that can be called."""
         if value.kind is Kind.OUTSIDE:
             self._operator(table, call, value)
+            self._tell(table, call, value.text, value.tier)
             return True  # what is outside is not guessed
-        if value.ref is None:
+        if value.kind is Kind.CONTAINER or value.ref is None:
             return False
         if value.kind is Kind.INSTANCE:
             name = self._names.classes.called(value.ref)
@@ -148,31 +153,38 @@ class PythonEdges:
         makers = classes.method(value.ref, "__init__") or classes.method(value.ref, "__new__")
         for target in (*makers, *classes.method(value.ref, "__post_init__")):
             self._edge(table, call, target, "construct", value.tier)
-            self._sites.setdefault(target, []).append(CallSite(table.path, call, is_bound=True))
+            self._passing.add(target, CallSite(table.path, call, is_bound=True))
         if not makers:
             self._edge(table, call, value.ref, "construct", value.tier)
+            for base in sorted(classes.outside_bases(value.ref)) if self._outside is not None else ():
+                if base not in _PLAIN_BASES:
+                    self._tell(table, call, f"{base}.__init__", weaker(value.tier, Tier.CERTAIN))
 
     def _method(self, table: Table, call: Call, value: Value) -> None:
         """Add the edge to a function or method, and to what overrides it."""
         assert value.ref is not None
         row = self._names.scope_of(value.ref)
-        owner = Ref(value.ref.path, row.parent)
-        is_method = self._names.classes.is_class(owner)
+        is_method = self._names.classes.is_class(Ref(value.ref.path, row.parent))
         dispatch = "method" if is_method else "call"
-        if call.callee.endswith("[]") and row.features & _LAUNCHED:
+        if call.callee.endswith("]") and row.features & _LAUNCHED:
             dispatch = "launch"
         overrides = self._names.classes.overrides(value.receiver, row.name) if value.receiver is not None else ()
         tier = value.tier
         if overrides and not self._is_self(table, call):
             tier = weaker(tier, Tier.LIKELY)
-        self._edge(table, call, value.ref, dispatch, tier)
+        wrappers = () if value.exact else self._wrapping.of(value.ref)
+        for wrapper in wrappers:
+            assert wrapper.ref is not None
+            self._edge(table, call, wrapper.ref, "decorator", weaker(tier, wrapper.tier))
+            self._passing.add(wrapper.ref, CallSite(table.path, call, is_bound=False))
+        self._edge(table, call, value.ref, "behind" if wrappers and dispatch != "launch" else dispatch, tier)
         is_bound = is_method and "staticmethod" not in row.decorators and not self._by_class(table, call)
         site = CallSite(table.path, call, is_bound)
-        self._sites.setdefault(value.ref, []).append(site)
+        self._passing.add(value.ref, site)
         for target in overrides:
             if target != value.ref:
                 self._edge(table, call, target, "override", Tier.LIKELY)
-                self._sites.setdefault(target, []).append(site)
+                self._passing.add(target, site)
 
     def _is_self(self, table: Table, call: Call) -> bool:
         root, _, rest = call.callee.partition(".")
@@ -187,26 +199,33 @@ class PythonEdges:
     def _edge(self, table: Table, call: Call, target: Ref, dispatch: str, tier: Tier) -> None:
         self._add(Edge(Ref(table.path, call.scope), target, call.line, dispatch, tier))
 
+    def _tell(self, table: Table, call: Call, name: str, tier: Tier) -> None:
+        """Tell of a call that leaves the tree, if anybody listens."""
+        if self._outside is not None:
+            self._outside(Ref(table.path, call.scope), name, call.line, tier)
+
+    def _inherited(self, table: Table, call: Call) -> None:
+        """A method that only a base outside of the tree can have."""
+        base, _, name = call.callee.rpartition(".")
+        if self._outside is None or not base:
+            return
+        for value in self._names.values(table.path, call.scope, base, call.line):
+            if value.kind is Kind.INSTANCE and value.ref is not None:
+                for outer in sorted(self._names.classes.outside_bases(value.ref)):
+                    self._tell(table, call, f"{outer}.{name}", value.tier)
+
     # What is not resolved ---------------------------------------------------------------------------------------------
 
-    def _unresolved(self, table: Table, call: Call, values: Iterable[Value]) -> bool:
-        """A parameter that is called, or a method of which only the name is known."""
+    def _guess(self, table: Table, call: Call, values: Iterable[Value]) -> None:
+        """A method of which only the name is known."""
+        self._inherited(table, call)
+        self._arguments(table, call, is_inside=False)
         steps = tokens(call.callee)
-        if len(steps) == 1:
-            base = steps[0].partition("[")[0]
-            for scope in table.nesting(call.scope):
-                entries = table.entries[scope].get(base)
-                if entries is not None:
-                    if any(isinstance(entry, Param) for entry in entries):
-                        use = _Use(Ref(table.path, call.scope), call.line, "[" in steps[0])
-                        self._uses.setdefault((Ref(table.path, scope), base), []).append(use)
-                    return True
-            return False
         name = steps[-1]
-        if name in _BUILTIN_METHODS or any(value.kind is Kind.MODULE for value in values):
-            return False
+        if len(steps) == 1 or name in _BUILTIN_METHODS or any(value.kind is Kind.MODULE for value in values):
+            return
         if self._narrowed(table, call, name):
-            return False
+            return
         candidates: Sequence[Ref] = self._methods.get(name, ())
         dispatch = "method"
         if not candidates:
@@ -214,7 +233,6 @@ class PythonEdges:
         if len(candidates) <= _MOST_GUESSES:
             for target in candidates:
                 self._edge(table, call, target, dispatch, Tier.GUESS)
-        return False
 
     def _narrowed(self, table: Table, call: Call, name: str) -> bool:
         """Add the edges to a method of the class that `isinstance` asks for in the same scope."""
@@ -243,47 +261,46 @@ class PythonEdges:
 
     # Functions that are handed on -------------------------------------------------------------------------------------
 
-    def _arguments(self, table: Table, call: Call) -> None:
+    def _arguments(self, table: Table, call: Call, *, is_inside: bool) -> None:
         """A function given as an argument is likely called by whom it is given to."""
-        for arg in call.args:
-            if arg.rpartition(".")[2] in self._functions:
-                for value in self._names.values(table.path, call.scope, arg):
-                    if value.kind is Kind.DEFINITION and not self._names.classes.is_class(value.ref):
-                        assert value.ref is not None
-                        self._edge(table, call, value.ref, "call", weaker(Tier.LIKELY, value.tier))
+        last = call.callee.rpartition(".")[2]
+        if last.endswith("rpc") and call.args:
+            self._remote(table, call)
+        if last in _KEEP:
+            if last == "partial" and call.args:
+                self._partial(table, call)
+            dispatch = "handed"
+        else:
+            dispatch = "handed" if is_inside else "builtin" if last in _APPLY else "argument"
+        for place, arg in enumerate(call.args):
+            if arg.rpartition(".")[2] not in self._functions and arg[:7] != "<lambda":
+                continue
+            for value in self._names.values(table.path, call.scope, arg, call.line):
+                if value.kind is Kind.DEFINITION and not self._names.classes.is_class(value.ref):
+                    assert value.ref is not None
+                    applies = dispatch == "builtin" and (place == 0 or place >= call.positional)
+                    tier = value.tier if applies else weaker(Tier.LIKELY, value.tier)
+                    self._edge(table, call, value.ref, dispatch, tier)
 
-    def _through_parameters(self) -> None:
-        """Follow functions that callers pass into parameters which are called, through any number of hands."""
-        todo = list(self._uses)
-        seen = set(todo)
-        while todo:
-            owner, name = todo.pop()
-            params = self._names.scope_of(owner).params
-            for site in self._sites.get(owner, ()):
-                given = site.argument(params, name)
-                if not given:
-                    continue
-                table = self._names.tables[site.path]
-                for value in self._names.values(site.path, site.call.scope, given):
-                    if value.kind is Kind.DEFINITION and not self._names.classes.is_class(value.ref):
-                        self._pass(self._uses[owner, name], value)
-                outer = parameter_of(table, site.call.scope, given)
-                if outer is not None and (outer not in seen or outer == (owner, name)):
-                    self._uses.setdefault(outer, []).extend(self._uses[owner, name])
-                    if outer not in seen:
-                        seen.add(outer)
-                        todo.append(outer)
+    def _partial(self, table: Table, call: Call) -> None:
+        """What `partial(f, x)` hands to f, once it is called."""
+        for value in self._names.values(table.path, call.scope, call.args[0], call.line):
+            if value.kind is Kind.DEFINITION and value.ref is not None and not self._names.classes.is_class(value.ref):
+                row = self._names.scope_of(value.ref)
+                is_bound = self._names.classes.is_class(Ref(value.ref.path, row.parent)) and value.receiver is not None
+                self._passing.add(value.ref, CallSite(table.path, call, is_bound, given=1))
 
-    def _pass(self, uses: Iterable[_Use], value: Value) -> None:
-        assert value.ref is not None
-        is_kernel = bool(self._names.scope_of(value.ref).features & _LAUNCHED)
-        for use in uses:
-            dispatch = "launch" if use.is_launch and is_kernel else "call"
-            self._add(Edge(use.source, value.ref, use.line, dispatch, weaker(Tier.LIKELY, value.tier)))
+    def _remote(self, table: Table, call: Call) -> None:
+        """A method that workers are told to run by its name."""
+        name = call.args[0]
+        if name[:1] == "'" and name[-1:] == "'":
+            for target in self._methods.get(name[1:-1], ()):
+                if "Worker" in self._names.scope_of(Ref(target.path, self._names.scope_of(target).parent)).name:
+                    self._edge(table, call, target, "rpc", Tier.LIKELY)
 
     def _by_name(self) -> None:
         """A method whose name is handed over as a string is called on behalf of whoever hands it over."""
-        for site, value in named_calls(self._names, self._sites):
+        for site, value in named_calls(self._names, self._passing.sites):
             assert value.ref is not None
             source = Ref(site.path, site.call.scope)
             name = self._names.scope_of(value.ref).name
@@ -295,14 +312,32 @@ class PythonEdges:
 
     def _decorators(self, table: Table) -> None:
         for row in table.scopes:
-            for word in row.decorators:
-                for ref in self._names.resolve(table.path, row.parent, word):
-                    dispatch = "construct" if self._names.classes.is_class(ref) else "call"
-                    self._add(Edge(Ref(table.path, row.parent), ref, row.first_line, dispatch, Tier.CERTAIN))
             if row.decorators:
-                self._decorated(table, row)
+                self._passing.read(self._decorate, table, row)
+                self._given_to(table, row)
+            elif row.kind is ScopeKind.LAMBDA:
+                self._add(Edge(Ref(table.path, row.parent), Ref(table.path, row.id), row.line, "kept", Tier.LIKELY))
 
-    def _decorated(self, table: Table, row: Scope) -> None:
+    def _decorate(self, table: Table, row: Scope) -> None:
+        for step in self._wrapping.steps(table, row):
+            for value in step.functions:
+                if value.kind is Kind.OUTSIDE:
+                    if self._outside is not None:
+                        self._outside(Ref(table.path, row.parent), value.text, row.first_line, value.tier)
+                elif value.ref is not None and value.kind is Kind.DEFINITION:
+                    dispatch = "construct" if self._names.classes.is_class(value.ref) else "call"
+                    self._decorated(table, row, value, dispatch)
+
+    def _decorated(self, table: Table, row: Scope, value: Value, dispatch: str) -> None:
+        assert value.ref is not None
+        source = Ref(table.path, row.parent)
+        tier = Tier.CERTAIN if value.tier is Tier.CERTAIN else Tier.LIKELY
+        self._add(Edge(source, value.ref, row.first_line, dispatch, tier))
+        if dispatch == "construct":
+            for target in self._names.classes.method(value.ref, "__init__"):
+                self._add(Edge(source, target, row.first_line, dispatch, tier))
+
+    def _given_to(self, table: Table, row: Scope) -> None:
         """A function given to a decorator likely runs when the decorated one is called: a dispatcher's kernel."""
         for call in table.calls_in(row.parent):
             if row.first_line <= call.line <= row.line and call.callee in row.decorators:
@@ -310,7 +345,7 @@ class PythonEdges:
                     if arg.rpartition(".")[2] in self._functions:
                         for ref in self._names.resolve(table.path, call.scope, arg):
                             is_kernel = bool(self._names.scope_of(ref).features & _LAUNCHED)
-                            dispatch = "launch" if is_kernel else "call"
+                            dispatch = "launch" if is_kernel else "handed"
                             self._add(Edge(Ref(table.path, row.id), ref, call.line, dispatch, Tier.LIKELY))
 
     def _strings(self, table: Table) -> None:
@@ -322,17 +357,50 @@ class PythonEdges:
                     for maker in (
                         self._names.classes.method(ref, "__init__") if self._names.classes.is_class(ref) else ()
                     ):
-                        self._add(Edge(ref, maker, self._names.scope_of(ref).line, "construct", Tier.LIKELY))
+                        self._add(Edge(ref, maker, self._names.scope_of(ref).line, "kept", Tier.LIKELY))
 
-    def _entries(self, table: Table) -> None:
+    def _bind(self, table: Table, bind: Bind) -> None:
+        """What runs without a call being written: `raise Class`, `with x`, a loop over an object; and what is kept."""
+        if bind.target == "raise":
+            self._passing.read(self._raised, table, bind)
+        elif bind.target == "with":
+            self._passing.read(self._implied, table, bind, bind.value, ("__enter__", "__exit__"))
+        elif "[*]" in bind.value:
+            base = bind.value.partition("[*]")[0]
+            self._passing.read(self._implied, table, bind, base, ("__iter__",))
+        elif bind.target[-1] == "]" and bind.value.rpartition(".")[2] in self._functions:
+            self._kept(table, bind)
+
+    def _kept(self, table: Table, bind: Bind) -> None:
         """A function kept in a table or list is likely called by whoever fills it, or on its behalf."""
-        for bind in table.outline.binds:
-            if bind.target.endswith("[]") and bind.value.rpartition(".")[2] in self._functions:
-                for value in self._names.values(table.path, bind.scope, bind.value):
-                    if value.kind is Kind.DEFINITION and not self._names.classes.is_class(value.ref):
-                        assert value.ref is not None
-                        tier = weaker(Tier.LIKELY, value.tier)
-                        self._add(Edge(Ref(table.path, bind.scope), value.ref, bind.line, "call", tier))
+        for value in self._names.values(table.path, bind.scope, bind.value, bind.line):
+            if value.kind is Kind.DEFINITION and value.ref is not None and not self._names.classes.is_class(value.ref):
+                tier = weaker(Tier.LIKELY, value.tier)
+                self._add(Edge(Ref(table.path, bind.scope), value.ref, bind.line, "kept", tier))
+
+    def _raised(self, table: Table, bind: Bind) -> None:
+        for value in self._names.values(table.path, bind.scope, bind.value, bind.line):
+            if value.kind is Kind.DEFINITION and self._names.classes.is_class(value.ref):
+                call = Call(bind.scope, bind.value, bind.line, 0, (), ())
+                self._construct(table, call, value)
+
+    def _implied(self, table: Table, bind: Bind, text: str, methods: Sequence[str]) -> None:
+        """The methods of an object that a statement calls."""
+        classes = self._names.classes
+        source = Ref(table.path, bind.scope)
+        for value in self._names.values(table.path, bind.scope, text, bind.line):
+            if value.kind is not Kind.INSTANCE or value.ref is None:
+                continue
+            for name in methods:
+                for target in classes.method(value.ref, name):
+                    self._add(Edge(source, target, bind.line, "protocol", value.tier))
+                    for other in self._names.results(target, value.ref) if name == "__iter__" else ():
+                        if other.kind is Kind.INSTANCE and other.ref is not None:
+                            for step in classes.method(other.ref, "__next__"):
+                                self._add(Edge(source, step, bind.line, "protocol", weaker(value.tier, other.tier)))
+
+
+_PLAIN_BASES = frozenset({"object", "abc.ABC", "typing.Protocol", "typing.Generic", "typing.NamedTuple"})
 
 
 def _index(names: Names) -> tuple[frozenset[str], Mapping[str, list[Ref]]]:
@@ -358,4 +426,4 @@ def nested(names: Names) -> Iterator[Edge]:
 
 
 def _is_nested(table: Table, row: Scope) -> bool:
-    return row.kind is ScopeKind.FUNCTION and table.scopes[row.parent].kind is ScopeKind.FUNCTION
+    return row.kind is not ScopeKind.CLASS and row.parent > 0 and table.scopes[row.parent].kind is ScopeKind.FUNCTION

@@ -5,7 +5,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from recon.index import signs, spell
-from recon.index.records import Bind, Branch, Call, Feature, Import, Scope, Text
+from recon.index.binding import BindingReader, Frame
+from recon.index.records import Call, Feature, Param, Text
+
+__all__ = ["ExpressionReader", "Frame"]
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.:+/\-]*\Z")
@@ -15,41 +18,26 @@ _LONGEST_DOTTED = 160
 _LONGEST_DEFAULT = 60
 _GENERIC = spell.words("list dict set tuple type frozenset deque defaultdict OrderedDict Counter")
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+_FILLING = frozenset({"append", "add", "appendleft", "insert", "setdefault", "update", "extend"})
 _EQUALITIES, _ORDERS = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _STORE, _INDEX, _LAUNCH = int(Feature.STORE), int(Feature.INDEX_BY_INDEX), int(Feature.LAUNCH)
 _EQ, _ORDER, _DIVIDE = int(Feature.COMPARE_EQ), int(Feature.COMPARE_ORDER), int(Feature.DIVIDE)
 _DOT, _WHERE = int(Feature.DOT), int(Feature.WHERE)
 
 
-class Frame:
-    """A scope while it is read."""
+class _EndLambda(ast.AST):
+    """Left on the stack below the body of a lambda."""
 
-    __slots__ = ("bits", "globals", "id", "jit", "loaded", "loops", "node", "outer")
-
-    def __init__(self, scope: int, node: ast.AST, outer: "Frame | None", *, jit: bool) -> None:
-        self.id = scope
-        self.node = node
+    def __init__(self, outer: int) -> None:
+        super().__init__()
         self.outer = outer
-        self.jit = jit
-        self.bits = int(Feature.JIT) if jit else 0
-        self.loops: list[signs.Loop] = []
-        self.loaded: set[str] = set()  # names that hold the result of a subscript or load
-        self.globals: dict[str, int] = {}  # name to the scope that `global` or `nonlocal` means
 
 
-class ExpressionReader:
-    """What is kept while one file is read, and the reading of expressions and assignments."""
+class ExpressionReader(BindingReader):
+    """The reading of expressions."""
 
     def __init__(self, data: bytes, frame: Frame) -> None:
-        self.data = data
-        self.frame = frame
-        self.lines: list[bytes] | None = None
-        self.scopes: list[Scope] = []
-        self.calls: list[Call] = []
-        self.imports: list[Import] = []
-        self.binds: list[Bind] = []
-        self.texts: list[Text] = []
-        self.branches: list[Branch] = []
+        super().__init__(data, frame)
         self.names: set[str] = set()  # names used by the current statement
         self.addresses: set[str] = set()  # names used in addresses by the current statement
         self.loads = False  # whether the current statement reads by address
@@ -87,7 +75,7 @@ class ExpressionReader:
             role = "dotted"
         elif len(value) > _LONGEST_WORD:
             return
-        self.texts.append(Text(self.frame.id, value, role, line))
+        self.texts.append(Text(self.here, value, role, line))
 
     def texts_of(self, nodes: Iterable[ast.AST | None], role: str, stack: list[ast.AST]) -> None:
         """Keep the strings among nodes under a role; leave the rest on the stack."""
@@ -119,15 +107,15 @@ class ExpressionReader:
         if node.keywords:
             values = values + [keyword.value for keyword in node.keywords]
             keywords = tuple([keyword.arg or "**" for keyword in node.keywords])
-        self.calls.append(
-            Call(self.frame.id, callee, node.lineno, len(node.args), keywords, self.arguments(values, stack))
-        )
+        self.calls.append(Call(self.here, callee, node.lineno, len(node.args), keywords, self.arguments(values, stack)))
         if kind is ast.Name:
             self.names.add(callee)
             last = callee
         elif kind is ast.Attribute:
             stack.append(function.value)  # type: ignore[attr-defined]  # the class was compared, for speed
             last = function.attr  # type: ignore[attr-defined]  # likewise
+            if last in _FILLING:
+                self.bind_filled(function.value, last, node)  # type: ignore[attr-defined]  # likewise
         else:
             self.callee(function, callee, stack)
             return
@@ -162,7 +150,7 @@ class ExpressionReader:
     def callee(self, function: ast.expr, name: str, stack: list[ast.AST]) -> None:
         """Read what is called where it is no plain name: `f[grid](...)`, `f(x)(y)`."""
         if isinstance(function, ast.Subscript):
-            if name and name[:-2] not in _GENERIC:
+            if name and name.partition("[")[0] not in _GENERIC:
                 self.frame.bits |= _LAUNCH
             self.texts_of([function.slice], "key", stack)
             stack.append(function.value)
@@ -250,8 +238,10 @@ class ExpressionReader:
         stack += [part for part in reversed(node.values) if part.__class__ is not ast.Constant]
 
     def comprehension(self, node: ast.comprehension, stack: list[ast.AST]) -> None:
-        """Read one `for` of a comprehension."""
+        """Read one `for` of a comprehension: what it binds may be read on any line around it."""
+        outside, self.frame.around = self.frame.around, 1
         self.bind_element(node.target, node.iter)
+        self.frame.around = outside
         stack += (*reversed(node.ifs), node.iter)
 
     def named(self, node: ast.NamedExpr, stack: list[ast.AST]) -> None:
@@ -261,13 +251,55 @@ class ExpressionReader:
         stack.append(node.value)
 
     def function_value(self, node: ast.Lambda, stack: list[ast.AST]) -> None:
-        """Read a lambda: its body belongs to the scope around it."""
-        stack += (node.body, *[default for default in node.args.defaults + node.args.kw_defaults if default])
+        """Read a lambda: a scope of its own, whose signs are those of the function around it."""
+        self.walk([*node.args.defaults, *node.args.kw_defaults])
+        stack += (_EndLambda(self.open_lambda(node, self.params(node.args))), node.body)
+
+    def end_lambda(self, node: "_EndLambda", _: list[ast.AST]) -> None:
+        """Go back to the scope around a lambda."""
+        self.here = node.outer
+
+    def yielded(self, node: ast.Yield, stack: list[ast.AST]) -> None:
+        """Read a yield: what a call gives holds the value."""
+        self.add_bind("return", "<generator>", "", node.lineno)
+        for suffix, text in spell.values(node.value):
+            self.add_bind("return[]" + suffix, text, "", node.lineno)
+        if node.value is not None:
+            stack.append(node.value)
+
+    def yielded_from(self, node: ast.YieldFrom, stack: list[ast.AST]) -> None:
+        """Read a `yield from`: what a call gives holds the elements of the value."""
+        self.add_bind("return", "<generator>", "", node.lineno)
+        if text := spell.dotted(node.value):
+            self.add_bind("return[]", text + "[*]", "", node.lineno)
+        stack.append(node.value)
+
+    def params(self, arguments: ast.arguments) -> tuple[Param, ...]:
+        """Parameters in the order of the source, `*args` and `**kwargs` with their stars."""
+        named = arguments.posonlyargs + arguments.args
+        defaults: list[ast.expr | None] = [None] * (len(named) - len(arguments.defaults)) + [*arguments.defaults]
+        rows = [(arg, "", default) for arg, default in zip(named, defaults, strict=True)]
+        if arguments.vararg:
+            rows.append((arguments.vararg, "*", None))
+        rows += [(arg, "", default) for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        if arguments.kwarg:
+            rows.append((arguments.kwarg, "**", None))
+        return tuple(
+            [
+                Param(
+                    stars + arg.arg,
+                    spell.annotation(arg.annotation) if arg.annotation is not None else "",
+                    self.source_of(default) if default is not None else "",
+                )
+                for arg, stars, default in rows
+            ]
+        )
 
     # Assignments ------------------------------------------------------------------------------------------------------
 
-    def fresh(self) -> None:
+    def fresh(self, node: ast.stmt) -> None:
         """Forget what the last statement used."""
+        self.since = node.end_lineno or 0
         self.names.clear()
         self.addresses = set()
         self.loads = False
@@ -307,51 +339,6 @@ class ExpressionReader:
                 stack += reversed(node.elts)
             elif isinstance(node, ast.Starred):
                 stack.append(node.value)
-
-    def bind(self, target: ast.expr, value: ast.expr | None, note: ast.expr | None = None) -> None:
-        """Record what an assignment tells of a name's type."""
-        if isinstance(target, _DISPLAYS):
-            self._unpack(target.elts, value)
-            return
-        if note is None and value.__class__ is ast.Constant:
-            return
-        given = spell.values(value)
-        if note is None and not given:
-            return
-        if (name := spell.dotted(target)) and "()" not in name:
-            for suffix, text in spell.annotated(note) if note is not None else ():
-                self.add_bind(name + suffix, "", text, target.lineno)
-            for suffix, text in given:
-                self.add_bind(name + suffix, text, "", target.lineno)
-
-    def _unpack(self, targets: list[ast.expr], value: ast.expr | None) -> None:
-        """Record what unpacking binds: name by name where both sides are written out, else elements of the value."""
-        if isinstance(value, _DISPLAYS) and len(value.elts) == len(targets):
-            for one, other in zip(targets, value.elts, strict=True):
-                if not isinstance(one, ast.Tuple | ast.List | ast.Starred):
-                    self.bind(one, other)
-        elif value is not None and (text := spell.dotted(value)):
-            for one in targets:  # each takes an element of what the value is
-                if (name := spell.dotted(one)) and "()" not in name:
-                    self.add_bind(name, text + "[]", "", one.lineno)
-
-    def bind_element(self, target: ast.expr, iterable: ast.expr) -> None:
-        """Record that a name goes through the elements of something."""
-        pair = target.elts if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
-        match iterable:
-            case ast.Call(func=ast.Name(id="enumerate"), args=[inner]) if pair:
-                target, iterable = pair[1], inner
-            case ast.Call(func=ast.Attribute(value=inner, attr="items"), args=[]) if pair:
-                target, iterable = pair[1], inner
-            case ast.Call(func=ast.Attribute(value=inner, attr="values"), args=[]):
-                iterable = inner
-        if isinstance(target, ast.Name) and (name := spell.dotted(iterable)):
-            self.add_bind(target.id, name + "[]", "", target.lineno)
-
-    def add_bind(self, target: str, value: str, note: str, line: int) -> None:
-        """Keep a binding, in the scope that owns the name."""
-        scope = self.frame.globals.get(target, self.frame.id) if self.frame.globals else self.frame.id
-        self.binds.append(Bind(scope, target, value, note, line))
 
     def source_of(self, node: ast.expr) -> str:
         """Source of a default value, on one line and cut."""
@@ -425,4 +412,7 @@ _EXPRESSIONS: dict[type[ast.AST], _Read] = {
     ast.comprehension: ExpressionReader.comprehension,
     ast.NamedExpr: ExpressionReader.named,
     ast.Lambda: ExpressionReader.function_value,
+    ast.Yield: ExpressionReader.yielded,
+    ast.YieldFrom: ExpressionReader.yielded_from,
+    _EndLambda: ExpressionReader.end_lambda,
 }

@@ -5,7 +5,8 @@ from functools import cached_property
 from heapq import heappop, heappush
 
 from recon.index.cuda_edges import CudaEdges
-from recon.index.edges import Edge, PythonEdges, nested
+from recon.index.edge import Edge, Outside
+from recon.index.edges import PythonEdges, nested
 from recon.index.names import Names
 from recon.index.operators import Operators
 from recon.index.tables import Ref, paused_gc
@@ -80,9 +81,16 @@ class Graph:
     @cached_property
     def _edges(self) -> tuple[Mapping[Ref, list[Edge]], Mapping[Ref, list[Edge]]]:
         with paused_gc():
-            return self._build()
+            return self._build(None)
 
-    def _build(self) -> tuple[Mapping[Ref, list[Edge]], Mapping[Ref, list[Edge]]]:
+    def outside(self) -> list[tuple[Ref, str, int, Tier]]:
+        """The calls that leave the tree: source, dotted name of what is called, line, tier. Makes the graph anew."""
+        found: list[tuple[Ref, str, int, Tier]] = []
+        with paused_gc():
+            self.__dict__["_edges"] = self._build(lambda *row: found.append(row))
+        return found
+
+    def _build(self, outside: Outside | None) -> tuple[Mapping[Ref, list[Edge]], Mapping[Ref, list[Edge]]]:
         kept: dict[tuple[Ref, Ref, str], Edge] = {}
 
         def add(edge: Edge) -> None:
@@ -92,7 +100,7 @@ class Graph:
                 kept[key] = edge
 
         operators = Operators(self.names)
-        PythonEdges(self.names, operators, add).build()
+        PythonEdges(self.names, operators, add, outside).build()
         CudaEdges(self.names, add).build()
         sources: dict[Ref, list[Edge]] = {}
         targets: dict[Ref, list[Edge]] = {}

@@ -198,7 +198,7 @@ class Index:
         found: dict[Ref, list[Call]] = {}
         for path, outline in self.files.items():
             for call in outline.calls:
-                found.setdefault(Ref(path, call.scope), []).append(call)
+                found.setdefault(Ref(path, owner(outline, call.scope)), []).append(call)
         return found
 
     @cached_property
@@ -206,11 +206,11 @@ class Index:
         found: dict[Ref, list[Bind]] = {}
         for path, outline in self.files.items():
             for bind in outline.binds:
-                found.setdefault(Ref(path, bind.scope), []).append(bind)
+                found.setdefault(Ref(path, owner(outline, bind.scope)), []).append(bind)
         return found
 
     def calls_of(self, ref: Ref) -> Sequence[Call]:
-        """The call sites in a definition."""
+        """The call sites in a definition, those of its lambdas among them."""
         return self._calls.get(ref, ())
 
     def binds_of(self, ref: Ref) -> Sequence[Bind]:
@@ -411,9 +411,18 @@ def any_of(features: Feature, combinations: Iterable[Feature]) -> bool:
     return any(features & wanted == wanted for wanted in combinations)
 
 
+def owner(outline: Outline, scope: int) -> int:
+    """The scope that what stands in a scope is counted to: of a lambda the one around it."""
+    scopes = outline.scopes
+    while scopes[scope].kind is ScopeKind.LAMBDA:
+        scope = scopes[scope].parent
+    return scope
+
+
 def symbol_of(outline: Outline, scope: int) -> str:
     """Name of the outermost function around a scope, with its classes: `Class.method`; `<module>` outside."""
     chain: list[Scope] = []
+    scope = owner(outline, scope)
     while scope > 0:
         chain.append(outline.scopes[scope])
         scope = outline.scopes[scope].parent

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from recon.index.classes import Classes
+from recon.index.elements import Elements, container_of, seen_from
+from recon.index.handed import Handed, Parameter
+from recon.index.made import patched, wrapped
 from recon.index.records import Bind, Import, Outline, Param, Scope
-from recon.index.spell import words
-from recon.index.tables import Entry, Ref, Table, import_base, is_python, paused_gc, tokens
+from recon.index.tables import Entry, Patch, Ref, Table, import_base, is_python, paused_gc, split_key, tokens
 from recon.index.values import Kind, Value, together, weakened
 from recon.records.path import Tier
 
@@ -13,18 +15,16 @@ __all__ = ["Kind", "Names", "Ref", "Value"]
 
 _DEEPEST = 40
 _LONGEST_OUTSIDE = 200
-_WRAPPERS = words(
-    "partial partialmethod jit njit compile script cache lru_cache lru_cache() wraps() autotune() heuristics() vmap "
-    "no_grad() inference_mode() checkpoint remote staticmethod classmethod contextmanager update_wrapper"
-)
-"""Callables from outside the tree that give back, in effect, the function handed to them."""
 _PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty"})
+_ANYTHING = frozenset({"", "Callable", "Any", "object"})
+"""Annotations that leave open what a parameter is."""
 _THROUGH = frozenset({"remote", "delay", "options", "fn", "run", "warmup", "__wrapped__", "__func__", "default"})
 """Attributes of a function that stand for the function itself."""
 _MAKERS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _CLASS_ITSELF = "type["
 _NONE: tuple[Value, ...] = ()
 _D, _I, _M, _O = Kind.DEFINITION, Kind.INSTANCE, Kind.MODULE, Kind.OUTSIDE
+_C, _K = Kind.CONTAINER, Kind.CONSTANT
 
 
 class Names:
@@ -35,6 +35,7 @@ class Names:
     Attributes:
         tables: The names of each file, by path.
         classes: The hierarchy of its classes.
+        handed: What call sites are known to give to parameters, while a call graph is made.
     """
 
     def __init__(self, files: Mapping[str, Outline]) -> None:
@@ -44,6 +45,8 @@ class Names:
                 path: Table(path, outline, import_base(path, packages)) for path, outline in sorted(files.items())
             }
         self.classes = Classes(self.tables, self.values)
+        self.handed = Handed()
+        self._elements = Elements(self)
         self._modules = {table.module: table for table in self.tables.values() if is_python(table.path)}
         self._packages = {
             ".".join(name.split(".")[:depth]) for name in self._modules for depth in range(1, name.count(".") + 2)
@@ -54,6 +57,8 @@ class Names:
         self._leaning: dict[tuple[str, int, str], tuple[tuple[Value, ...], int]] = {}
         with paused_gc():
             self.classes.settle()
+            if patched(self, self._modules):
+                self._memo.clear()
 
     # Questions --------------------------------------------------------------------------------------------------------
 
@@ -73,20 +78,45 @@ class Names:
         """Definitions that a dotted text means where it stands."""
         return _definitions(self.values(path, scope, text))
 
-    def values(self, path: str, scope: int, text: str) -> tuple[Value, ...]:
-        """All that a dotted text can mean where it stands, without repetition."""
+    def values(self, path: str, scope: int, text: str, line: int = 0) -> tuple[Value, ...]:
+        """All that a dotted text can mean where it stands, without repetition.
+
+        Args:
+            path: The file.
+            scope: The scope of it.
+            text: The dotted text.
+            line: The line that it stands on, so that assignments which do not reach it are left out; 0 for all.
+        """
         root = text.partition(".")[0].partition("(")[0]
         if root == "super":
-            return self._ask((path, scope, text))
-        home = self.tables[path].home(scope, root)
+            return self.ask((path, scope, text))
+        if root[:1] == "<" and root[:4] != "<lam":
+            return (Value(_O, text=text),) if len(root) < len(text) else (Value(_C, Ref(path, scope), root),)
+        table = self.tables[path]
+        home = table.home(scope, root)
         if home is None:
             return _NONE
-        found = self._ask((path, home, root))  # asked where the name comes from, so that equal questions are one
-        if not found or len(root) == len(text):
+        rest = text[len(root) :]
+        if line or home != scope:
+            root = seen_from(table, home, root, line if home == scope else 0)
+        found = self.ask((path, home, root))  # asked where the name comes from, so that equal questions are one
+        if not found or not rest:
             return found
         if len(found) == 1 and found[0].kind is _O:
-            return (Value(_O, text=found[0].text + text[len(root) :], tier=found[0].tier),)
-        return self._ask((path, home, text))
+            return (Value(_O, text=found[0].text + rest, tier=found[0].tier),)
+        return self.ask((path, home, root + rest))
+
+    def learn(self, parameter: Parameter, values: Iterable[Value]) -> bool:
+        """Note what a call site hands to a parameter; whether that is news."""
+        questions = self.handed.learn(parameter, values)
+        for question in questions:
+            self._memo.pop(question, None)
+        return bool(questions)
+
+    def forget(self) -> None:
+        """Forget all that call sites hand to parameters."""
+        for question in self.handed.clear():
+            self._memo.pop(question, None)
 
     def absolute(self, dotted: str) -> tuple[Value, ...]:
         """What an absolute dotted name means."""
@@ -102,37 +132,38 @@ class Names:
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
-    def _ask(self, key: tuple[str, int, str]) -> tuple[Value, ...]:
+    def ask(self, key: tuple[str, int, str]) -> tuple[Value, ...]:
         """Answer a question once.
 
-        Questions are (path, scope, text in it), (module, -1, its member) and (path, -2 - class, its attribute).
+        Questions are (path, scope, text in it), (module, -1, its member) and (path, -2 - class, its attribute, or that
+        with `?` for what `__getattr__` gives for it).
 
         A question that meets itself has no answer at that point. What leans on such a cut is good only until the
         question that was met is answered; then it is forgotten, so that answers do not depend on the order of asking.
         """
         known = self._memo.get(key)
         if known is not None:
+            if key in self.handed.of:
+                self.handed.touch_again(key)
             return known
         if (leaning := self._leaning.get(key)) is not None:
             self._cut = min(self._cut, leaning[1])
+            if key in self.handed.of:
+                self.handed.touch_again(key)
             return leaning[0]
         depth = len(self._open)
         if key in self._open or depth >= _DEEPEST:
             self._cut = min(self._cut, self._open.get(key, 0))
             return _NONE
         outer, self._cut = self._cut, _DEEPEST
+        touched = self.handed.begin()
         self._open[key] = depth
         before = len(self._leaning)
-        path, scope, text = key
         try:
-            if scope >= 0:
-                found = self._evaluate(self.tables[path], scope, tokens(text))
-            elif scope == -1:
-                found = self._member(path, text)
-            else:
-                found = together(self._assigned(Ref(path, -2 - scope), text))
+            found = self._answer(*key)
         finally:
             del self._open[key]
+            self.handed.end(key, touched)
         if self._cut < depth:
             self._leaning[key] = (found, self._cut)
         else:
@@ -141,6 +172,14 @@ class Names:
             self._memo[key] = found
         self._cut = min(self._cut, outer) if self._cut < depth else outer
         return found
+
+    def _answer(self, path: str, scope: int, text: str) -> tuple[Value, ...]:
+        if scope >= 0:
+            return self._evaluate(self.tables[path], scope, tokens(text))
+        if scope == -1:
+            return self._member(path, text)
+        given = self._delegated if text[0] == "?" else self._assigned
+        return together(given(Ref(path, -2 - scope), text.removeprefix("?")))
 
     def _evaluate(self, table: Table, scope: int, steps: Sequence[str]) -> tuple[Value, ...]:
         if not steps:
@@ -152,47 +191,42 @@ class Names:
         elif len(steps) == 1:
             return self._in_scope(table, scope, steps[0])
         else:
-            values, rest = self._ask((table.path, scope, steps[0])), steps[1:]
+            values, rest = self.ask((table.path, scope, steps[0])), steps[1:]
         for step in rest:
             if not values:
                 break
-            values = self._results(values) if step == "()" else self._attributes(values, step)
+            if step == "()":
+                values = self.results_of(values)
+            elif step[0] == "[":
+                for key in step[1:-1].split("]["):
+                    values = self._elements.subscripted(values, key)
+            else:
+                values = self._attributes(values, step)
         return values
 
     def _in_scope(self, table: Table, scope: int, name: str) -> tuple[Value, ...]:
         """What a scope gives a name."""
         entries = table.entries[scope].get(name)
-        if entries is not None:
-            return together([self._entry(table, scope, entry) for entry in entries])
-        for star in table.stars.get(scope, ()):
-            found = self._ask((self._module_of(table, star), -1, name))
-            if any(value.kind is not _O for value in found):
-                return found
-        base, bracket, rest = name.partition("[")
-        held = table.entries[scope].get(base) if bracket else None
-        return self._items(table, scope, held, bracket + rest) if held else _NONE
-
-    def _items(self, table: Table, scope: int, held: Sequence[Entry], suffix: str) -> tuple[Value, ...]:
-        """What `X[...]` means where only X is known."""
+        if entries is not None and len(entries) == 1 and name[-1] != "]":
+            return self._entry(table, scope, entries[0])
+        base, key = split_key(name)
+        bare, _, reaching = name.partition("@")
+        if reaching:
+            entries = table.entries[scope].get(bare)
         found: list[tuple[Value, ...]] = []
-        for entry in held:
-            if isinstance(entry, Import) and entry.name:
-                found.append(self._ask((self._module_of(table, entry), -1, entry.name + suffix)))
-            elif isinstance(entry, Bind) and entry.value and not entry.value.endswith(("()", "[]")):
-                found.append(self.values(table.path, entry.scope, entry.value + suffix))
-            else:
-                found.append(self._subscripted(self._entry(table, scope, entry)))
-        return together(found)
-
-    def _subscripted(self, values: Iterable[Value]) -> tuple[Value, ...]:
-        """A subscript of a definition (a generic class, a kernel with its grid) is that definition."""
-        found: list[Value] = []
-        for value in values:
-            if value.kind is _D:
-                found.append(value)
-            elif value.kind is _I and value.ref is not None:
-                found += self._results(Value(_D, ref) for ref in self.classes.method(value.ref, "__getitem__"))
-        return tuple(found)
+        if entries:
+            bits = int(reaching) if reaching and key is None else 0
+            chosen = [entry for bit, entry in enumerate(entries) if not bits or bits >> bit & 1]
+            in_turn = all(isinstance(entry, Bind) and entry.around in {1, entry.line} for entry in chosen)
+            found.append(together([self._entry(table, scope, entry) for entry in chosen], in_turn=in_turn))
+        elif key is None:
+            for star in table.stars.get(scope, ()):
+                given = self.ask((self._module_of(table, star), -1, name))
+                if any(value.kind is not _O for value in given):
+                    return given
+        if key is None:
+            return found[0] if found else _NONE
+        return self._elements.element(Ref(table.path, scope), base, key, found)
 
     # What gives a name its meaning ------------------------------------------------------------------------------------
 
@@ -202,11 +236,13 @@ class Names:
             return (Value(_D, Ref(table.path, entry.id)),)
         if isinstance(entry, Bind):
             return self._bound(table, entry)
+        if isinstance(entry, Patch):
+            return weakened(self._bound(self.tables[entry.path], entry.bind), Tier.LIKELY)
         if isinstance(entry, Param):
             return self._given(table, scope, entry)
         module = self._module_of(table, entry)
         if entry.name:
-            return self._ask((module, -1, entry.name))
+            return self.ask((module, -1, entry.name))
         top = module.partition(".")[0]
         return self._module(top if entry.alias == top else module)
 
@@ -214,24 +250,15 @@ class Names:
         """What an assignment gives."""
         if bind.annotation:
             return self._annotated(table.path, bind.scope, bind.annotation)
-        found = self.values(table.path, bind.scope, bind.value)
+        first = bind.value[0]
+        if first == "<" and bind.value[:4] != "<lam" and bind.value[-1] == ">":
+            return (container_of(table, bind),)
+        if first in "'0123456789":
+            return (Value(_K, text=bind.value),)
+        found = self.values(table.path, bind.scope, bind.value, bind.line)
         if bind.value.endswith("()") and all(value.kind is _O for value in found):
-            return self._wrapped(table, bind) or found
+            return wrapped(self, table, bind) or found
         return found
-
-    def _wrapped(self, table: Table, bind: Bind) -> tuple[Value, ...]:
-        """The function inside `partial(f, ...)`, `triton.jit(f)`, or a decorator of the tree applied by hand."""
-        callee = bind.value[:-2]
-        is_known = callee.rpartition(".")[2] in _WRAPPERS
-        call = table.call_at(bind.scope, bind.line, callee)
-        if call is None or not call.args or not call.args[0]:
-            return _NONE
-        # Something unknown that is given one function and nothing else most likely hands it back, wrapped.
-        is_lone = call.positional == 1 and not call.keywords
-        if not is_known and not is_lone and not self.resolve(table.path, bind.scope, callee):
-            return _NONE
-        inner = [value for value in self.values(table.path, bind.scope, call.args[0]) if value.kind is _D]
-        return weakened(inner, Tier.CERTAIN if is_known else Tier.LIKELY)
 
     def _given(self, table: Table, scope: int, param: Param) -> tuple[Value, ...]:
         """What is known of a parameter: the object of a method, an annotated class, a default."""
@@ -242,12 +269,16 @@ class Names:
                 return (Value(_D, owner, receiver=owner),)
             return (Value(_I, owner),)
         found: list[tuple[Value, ...]] = []
-        if param.annotation:
+        if param.annotation.rpartition(".")[2] in _ANYTHING:
+            found.append(self.handed.given((Ref(table.path, scope), param.name)))
+        else:
             found.append(self._annotated(table.path, row.parent, param.annotation))
         if param.default[:1].isalpha() or param.default[:1] == "_":
             defaults = self.values(table.path, row.parent, param.default)
-            found.append(weakened([value for value in defaults if value.kind is _D], Tier.LIKELY))
-        return together([values for values in found if values])
+            found.append(weakened([value for value in defaults if value.kind in {_D, _C}], Tier.LIKELY))
+        elif param.default[:7] == "<lambda":
+            found.append(weakened(self.values(table.path, row.parent, param.default), Tier.LIKELY))
+        return together([values for values in found if values], in_turn=True)
 
     def _module_of(self, table: Table, item: Import) -> str:
         """Absolute name of the module that an import names."""
@@ -266,7 +297,9 @@ class Names:
         """What a module has under a name: a definition, what it imports, or a submodule."""
         table = self._modules.get(module)
         dotted = f"{module}.{name}"
-        found = self._in_scope(table, 0, name) if table is not None else _NONE
+        found = _NONE
+        if table is not None:
+            found = self._in_scope(table, 0, seen_from(table, 0, name, 0))
         if found:
             return found
         if dotted in self._packages:
@@ -282,10 +315,15 @@ class Names:
 
     def _attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         if value.kind is _M:
-            return weakened(self._ask((value.text, -1, name)), value.tier)
+            return weakened(self.ask((value.text, -1, name)), value.tier)
         if value.kind is _O:
             is_short = len(value.text) < _LONGEST_OUTSIDE
             return (Value(_O, text=f"{value.text}.{name}", tier=value.tier),) if is_short else _NONE
+        if value.kind is _C:
+            return (Value(_O, text=f"{value.text.partition('>')[0]}>.{name}", tier=value.tier),)
+        if value.kind is _K:
+            kind = "str" if value.text[:1] in "'<" else "int"
+            return (Value(_O, text=f"<{kind}>.{name}", tier=value.tier),)
         if self.classes.is_class(value.ref):
             return self._of_class(value, name)
         return (value,) if name in _THROUGH else _NONE
@@ -296,13 +334,16 @@ class Names:
         receiver = value.receiver if value.kind is _D else None if value.exact else value.ref
         defined = [Value(_D, ref, receiver=receiver) for ref in self.classes.method(value.ref, name)]
         if value.kind is _I and defined and self._is_property(defined[0]):
-            return weakened(self._results(defined), value.tier)
-        assigned = self._ask((value.ref.path, -2 - value.ref.scope, name))
+            return weakened(self.results_of(defined), value.tier)
+        assigned = self.ask((value.ref.path, -2 - value.ref.scope, name))
         found = [values for values in (tuple(defined), assigned) if values]
-        if not found and not value.exact:
+        base, key = split_key(name)
+        if not found and key is not None:
+            found = [self._elements.subscripted(self._of_class(value, base), key)]
+        if not any(found) and not value.exact:
             found = self._below(value.ref, name)
-        if not found and value.kind is _I and not name.startswith("__"):
-            found = self._delegated(value.ref, name)
+        if not any(found) and value.kind is _I and name[:2] != "__":
+            found = [self.ask((value.ref.path, -2 - value.ref.scope, f"?{name}"))]
         return weakened(together(found), value.tier)
 
     def _delegated(self, ref: Ref, name: str) -> list[tuple[Value, ...]]:
@@ -325,11 +366,11 @@ class Names:
             found += [self._bound(table, bind) for bind in binds]
             entries = table.entries[one.scope].get(name, ())
             found += [self._entry(table, one.scope, entry) for entry in entries if not isinstance(entry, Scope)]
-            base, bracket, rest = name.partition("[")
-            if bracket and not found:
-                held = [*table.attributes.get(one.scope, {}).get(base, ()), *table.entries[one.scope].get(base, ())]
-                found += [self._items(table, one.scope, held, bracket + rest)] if held else []
-        return found
+        base, key = split_key(name)
+        if key is None:
+            return found
+        element = self._elements.element(Ref(ref.path, -2 - ref.scope), base, key, [together(found)] if found else [])
+        return [element] if element else []
 
     def _below(self, ref: Ref, name: str) -> list[tuple[Value, ...]]:
         """What subclasses define or assign, where the class itself knows nothing of it."""
@@ -348,24 +389,26 @@ class Names:
         words = self.scope_of(value.ref).decorators
         return any(word.rpartition(".")[2] in _PROPERTIES for word in words)
 
-    def _results(self, values: Iterable[Value]) -> tuple[Value, ...]:
+    def results_of(self, values: Iterable[Value]) -> tuple[Value, ...]:
         """What calling values gives: an instance of a class, what a function gives back."""
         found: list[tuple[Value, ...]] = []
         for value in values:
+            if value.kind is _C or value.kind is _K:
+                continue
             if value.kind is _O:
                 found.append((value._replace(text=f"{value.text}()"),) if len(value.text) < _LONGEST_OUTSIDE else ())
             elif value.ref is None:
                 continue
             elif value.kind is _I:
                 called = self.classes.method(value.ref, self.classes.called(value.ref))
-                found += [weakened(self._returned(ref, value.ref), value.tier) for ref in called]
+                found += [weakened(self.results(ref, value.ref), value.tier) for ref in called]
             elif self.classes.is_class(value.ref):
                 found.append((Value(_I, value.ref, tier=value.tier, exact=value.receiver is None),))
             else:
-                found.append(weakened(self._returned(value.ref, value.receiver), value.tier))
+                found.append(weakened(self.results(value.ref, value.receiver), value.tier))
         return together(found)
 
-    def _returned(self, ref: Ref, receiver: Ref | None) -> tuple[Value, ...]:
+    def results(self, ref: Ref, receiver: Ref | None = None) -> tuple[Value, ...]:
         """What a function gives back: an instance of the class that it declares, else what its body returns."""
         row = self.scope_of(ref)
         if row.returns == "Self" and self.classes.is_class(Ref(ref.path, row.parent)):
@@ -373,7 +416,12 @@ class Names:
         declared = self._annotated(ref.path, row.parent, row.returns) if row.returns else _NONE
         if any(value.kind is _I for value in declared) and not self._is_choice(ref):
             return declared
-        return together([found for found in (self._ask((ref.path, ref.scope, "return")), declared) if found])
+        found = self.ask((ref.path, ref.scope, "return"))
+        if receiver is not None and receiver != Ref(ref.path, row.parent):  # `return self` of a base's method
+            found = tuple(
+                v._replace(ref=receiver) if v.kind is _I and v.ref == (ref.path, row.parent) else v for v in found
+            )
+        return together([each for each in (found, declared) if each])
 
     def _is_choice(self, ref: Ref) -> bool:
         """Whether a function makes one of several things, of which its annotation names only one."""

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from recon.index import signs, spell
 from recon.index.cuda_outline import outline_cuda
 from recon.index.expressions import ExpressionReader, Frame
-from recon.index.records import Bind, Branch, Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.marks import EndBranch, EndFork, EndLoop, EndScope, Fork
+from recon.index.records import Branch, Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.rescue import outline_by_lines, rescue
 
 __all__ = ["outline_cuda", "outline_of_tree", "outline_python", "try_python"]
@@ -57,6 +58,7 @@ def outline_of_tree(tree: ast.Module, data: bytes, parsed: Parsed = Parsed.FULL,
     """All records of a syntax tree; `data` is its source, in UTF-8 where defaults are to be quoted."""
     reader = _Reader(tree, data)
     reader.read()
+    reader.settle_lambdas()
     return Outline(
         parsed,
         problem,
@@ -69,34 +71,14 @@ def outline_of_tree(tree: ast.Module, data: bytes, parsed: Parsed = Parsed.FULL,
     )
 
 
-class _EndLoop(ast.AST):
-    """Left on the stack below the body of a loop."""
-
-
-class _Fork(ast.AST):
-    """Left on the stack above a body that runs if a test holds."""
-
-    def __init__(self, test: str, head: int, line: int, body: Sequence[ast.stmt]) -> None:
-        super().__init__()
-        self.branch = test, head, line, body[0].lineno, body[-1].end_lineno or body[-1].lineno
-
-
-class _EndFork(ast.AST):
-    """Left on the stack below such a body."""
-
-
-class _EndScope(ast.AST):
-    """Left on the stack below the body of a scope."""
-
-
 class _Reader(ExpressionReader):
     """One walk over one tree. Statements wait on one stack, the expressions of a statement on another."""
 
     def __init__(self, tree: ast.Module, data: bytes) -> None:
         super().__init__(data, Frame(0, tree, None, jit=False))
-        self.todo: list[ast.AST] = [_EndScope(), *reversed(tree.body)]
+        self.todo: list[ast.AST] = [EndScope(), *reversed(tree.body)]
         self.heads: dict[ast.stmt, int] = {}  # of each elif that waits: the line of the first test of its chain
-        self.forks: list[tuple[_Fork, int, int, int]] = []  # with how much was known where the body begins
+        self.forks: list[tuple[Fork, int, int, int]] = []  # with how much was known where the body begins
         self.scopes.append(_scope(0, -1, ScopeKind.MODULE, "", tree))
 
     def read(self) -> None:
@@ -130,33 +112,14 @@ class _Reader(ExpressionReader):
                 params=self.params(arguments),
                 decorators=decorators,
                 returns=spell.annotation(node.returns),
+                around=self.frame.around,
             )
         )
+        self.here = scope
         self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernel_decorator, decorators)))
         self.annotations(arguments, node.returns)
-        self.todo.append(_EndScope())
+        self.todo.append(EndScope())
         self.push(node.body)
-
-    def params(self, arguments: ast.arguments) -> tuple[Param, ...]:
-        """Parameters in the order of the source, `*args` and `**kwargs` with their stars."""
-        named = arguments.posonlyargs + arguments.args
-        defaults: list[ast.expr | None] = [None] * (len(named) - len(arguments.defaults)) + [*arguments.defaults]
-        rows = [(arg, "", default) for arg, default in zip(named, defaults, strict=True)]
-        if arguments.vararg:
-            rows.append((arguments.vararg, "*", None))
-        rows += [(arg, "", default) for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-        if arguments.kwarg:
-            rows.append((arguments.kwarg, "**", None))
-        return tuple(
-            [
-                Param(
-                    stars + arg.arg,
-                    spell.annotation(arg.annotation) if arg.annotation is not None else "",
-                    self.source_of(default) if default is not None else "",
-                )
-                for arg, stars, default in rows
-            ]
-        )
 
     def annotations(self, arguments: ast.arguments, returns: ast.expr | None) -> None:
         """Record what a parameter's annotation says beyond its one class, and the strings that it allows."""
@@ -190,10 +153,12 @@ class _Reader(ExpressionReader):
                 node,
                 bases=tuple(filter(None, map(_base, node.bases))),
                 decorators=tuple(filter(None, map(_decorator, node.decorator_list))),
+                around=self.frame.around,
             )
         )
+        self.here = scope
         self.frame = Frame(scope, node, self.frame, jit=False)
-        self.todo.append(_EndScope())
+        self.todo.append(EndScope())
         self.push(node.body)
 
     def end_scope(self, _: ast.AST) -> None:
@@ -202,6 +167,18 @@ class _Reader(ExpressionReader):
         self.scopes[frame.id] = replace(self.scopes[frame.id], features=Feature(frame.bits))
         if frame.outer is not None:
             self.frame = frame.outer
+            self.here = frame.outer.id
+
+    def under(self, around: int) -> None:
+        """Note what stands around the statements that are pushed next."""
+        outside = self.frame.around
+        if outside <= 0 and outside != around:
+            self.todo.append(EndBranch(outside))
+            self.frame.around = around
+
+    def end_branch(self, node: EndBranch) -> None:
+        """Leave what ran under a condition."""
+        self.frame.around = node.outside
 
     # Statements -------------------------------------------------------------------------------------------------------
 
@@ -219,8 +196,7 @@ class _Reader(ExpressionReader):
             if node.value.__class__ is ast.Constant:
                 return
             for suffix, text in spell.values(node.value):
-                if not suffix:
-                    self.binds.append(Bind(self.frame.id, "return", text, "", node.lineno))
+                self.add_bind("return" + suffix, text, "", node.lineno)
 
     def breaking(self, _: ast.Break) -> None:
         """Note a break."""
@@ -228,20 +204,17 @@ class _Reader(ExpressionReader):
 
     def assign(self, node: ast.Assign) -> None:
         """Read `a = b = value`."""
-        self.fresh()
+        self.fresh(node)
         self.walk([node.value])
         self.flow(node.targets, node.value, self.names)
         for target in node.targets:
-            if node.value.__class__ is not ast.Constant:
-                self.bind(target, node.value)
-            if node.value.__class__ is ast.Dict and not self.frame.id and target.__class__ is ast.Name:
-                self.add_bind(target.id, "", "", node.lineno)
+            self.bind(target, node.value)
             if target.__class__ is not ast.Name:
                 self.store(target)
 
     def annotate(self, node: ast.AnnAssign) -> None:
         """Read `a: note = value`."""
-        self.fresh()
+        self.fresh(node)
         if node.value is not None:
             self.walk([node.value])
             self.flow([node.target], node.value, self.names)
@@ -251,7 +224,7 @@ class _Reader(ExpressionReader):
 
     def augment(self, node: ast.AugAssign) -> None:
         """Read `a += value`."""
-        self.fresh()
+        self.fresh(node)
         self.operator(node.op, node.target, node.value)
         self.walk([node.value])
         self.flow([node.target], None, self.names, plain=False)
@@ -260,21 +233,22 @@ class _Reader(ExpressionReader):
     def branch(self, node: ast.If) -> None:
         """Read an if."""
         self.walk([node.test])
+        self.under(-1)
         head = self.heads.pop(node, node.lineno)
         if len(node.orelse) == 1 and node.orelse[0].__class__ is ast.If:
             self.heads[node.orelse[0]] = head
             self.push(node.orelse)
         elif node.orelse:
-            self.fork(_Fork("", head, node.orelse[0].lineno, node.orelse), node.orelse)
-        self.fork(_Fork(" ".join(spell.asked(node.test)), head, node.lineno, node.body), node.body)
+            self.fork(Fork("", head, node.orelse[0].lineno, node.orelse), node.orelse)
+        self.fork(Fork(" ".join(spell.asked(node.test)), head, node.lineno, node.body), node.body)
 
-    def fork(self, fork: _Fork, body: Sequence[ast.stmt]) -> None:
+    def fork(self, fork: Fork, body: Sequence[ast.stmt]) -> None:
         """Leave a body that runs if a test holds."""
-        self.todo.append(_EndFork())
+        self.todo.append(EndFork())
         self.push(body)
         self.todo.append(fork)
 
-    def open_fork(self, fork: _Fork) -> None:
+    def open_fork(self, fork: Fork) -> None:
         """Enter such a body."""
         self.forks.append((fork, len(self.calls), len(self.imports), len(self.binds)))
 
@@ -290,12 +264,12 @@ class _Reader(ExpressionReader):
             self.branches.append(Branch(self.frame.id, *fork.branch))
 
     def open_loop(self, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], ends: set[str]) -> None:
-        """Enter a loop; its `else` lies outside."""
+        """Enter a loop, of which what stands around it is noted; its `else` lies outside."""
         frame = self.frame
         frame.bits |= _NESTED | _LOOP if frame.loops else _LOOP
         frame.loops.append(signs.Loop(ends))
         self.push(orelse)
-        self.todo.append(_EndLoop())
+        self.todo.append(EndLoop())
         self.push(body)
 
     def end_loop(self, _: ast.AST) -> None:
@@ -310,12 +284,14 @@ class _Reader(ExpressionReader):
         """Read a for."""
         self.walk([node.iter])
         self.frame.loaded.difference_update(spell.target_names(node.target))
+        self.under(node.lineno)
         self.bind_element(node.target, node.iter)
         self.open_loop(node.body, node.orelse, set())
         self.store(node.target)
 
     def while_loop(self, node: ast.While) -> None:
         """Read a while."""
+        self.under(node.lineno)
         self.open_loop(node.body, node.orelse, signs.ends_walk(node.test))
         self.walk([node.test])
 
@@ -323,6 +299,8 @@ class _Reader(ExpressionReader):
         """Read a with."""
         for item in node.items:
             self.walk([item.context_expr])
+            if text := spell.dotted(item.context_expr):
+                self.add_bind("with", text, "", node.lineno)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, item.context_expr)
         self.push(node.body)
@@ -330,6 +308,7 @@ class _Reader(ExpressionReader):
     def trying(self, node: ast.Try | ast.TryStar) -> None:
         """Read a try."""
         self.push(node.finalbody)
+        self.under(-1)
         self.push(node.orelse)
         for handler in reversed(node.handlers):
             self.push(handler.body)
@@ -339,6 +318,7 @@ class _Reader(ExpressionReader):
     def match(self, node: ast.Match) -> None:
         """Read a match: a literal pattern is a comparison."""
         self.walk([node.subject])
+        self.under(-1)
         for case in reversed(node.cases):
             self.walk([case.guard])
             values = [part.value for part in ast.walk(case.pattern) if isinstance(part, ast.MatchValue)]
@@ -347,7 +327,7 @@ class _Reader(ExpressionReader):
             self.walk(rest)
             asked = " ".join(chain.from_iterable(map(spell.asked, values)))
             line = values[0].lineno if values else case.body[0].lineno
-            self.fork(_Fork(asked, node.lineno, line, case.body), case.body)
+            self.fork(Fork(asked, node.lineno, line, case.body), case.body)
 
     def plain(self, node: ast.Assert | ast.Raise | ast.Delete) -> None:
         """Read a statement that only uses expressions."""
@@ -356,6 +336,8 @@ class _Reader(ExpressionReader):
                 self.walk([node.test, node.msg])
             case ast.Raise():
                 self.walk([node.exc, node.cause])
+                if isinstance(node.exc, ast.Name | ast.Attribute):
+                    self.add_bind("raise", spell.dotted(node.exc), "", node.lineno)
             case ast.Delete():
                 self.walk(node.targets)
 
@@ -363,13 +345,14 @@ class _Reader(ExpressionReader):
         """Record `import a.b as c`."""
         for name in node.names:
             alias = name.asname or name.name.partition(".")[0]
-            self.imports.append(Import(self.frame.id, name.name, "", alias, node.lineno))
+            self.imports.append(Import(self.here, name.name, "", alias, node.lineno, self.frame.around))
 
     def imported_from(self, node: ast.ImportFrom) -> None:
         """Record `from .a import b as c`."""
         module = "." * node.level + (node.module or "")
         for name in node.names:
-            self.imports.append(Import(self.frame.id, module, name.name, name.asname or name.name, node.lineno))
+            alias = name.asname or name.name
+            self.imports.append(Import(self.here, module, name.name, alias, node.lineno, self.frame.around))
 
     def elsewhere(self, node: ast.Global | ast.Nonlocal) -> None:
         """Note names that belong to another scope."""
@@ -389,6 +372,7 @@ def _scope(
     bases: tuple[str, ...] = (),
     decorators: tuple[str, ...] = (),
     returns: str = "",
+    around: int = 0,
 ) -> Scope:
     """A scope whose signs are not known yet."""
     line = first = 1
@@ -399,7 +383,8 @@ def _scope(
         last = node.end_lineno
         if node.decorator_list:
             first = min(line, node.decorator_list[0].lineno)
-    return Scope(scope, parent, kind, name, line, first, last or line, Feature(0), params, bases, decorators, returns)
+    last = last or line
+    return Scope(scope, parent, kind, name, line, first, last, Feature(0), params, bases, decorators, returns, around)
 
 
 def _decorator(node: ast.expr) -> str:
@@ -413,10 +398,11 @@ def _base(node: ast.expr) -> str:
 
 
 _STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {
-    _EndLoop: _Reader.end_loop,
-    _Fork: _Reader.open_fork,
-    _EndFork: _Reader.end_fork,
-    _EndScope: _Reader.end_scope,
+    EndLoop: _Reader.end_loop,
+    Fork: _Reader.open_fork,
+    EndFork: _Reader.end_fork,
+    EndScope: _Reader.end_scope,
+    EndBranch: _Reader.end_branch,
     ast.FunctionDef: _Reader.function,
     ast.AsyncFunctionDef: _Reader.function,
     ast.ClassDef: _Reader.a_class,

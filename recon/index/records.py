@@ -15,6 +15,9 @@ class ScopeKind(Enum):
     MODULE = "module"
     CLASS = "class"
     FUNCTION = "function"
+    LAMBDA = "lambda"
+    """Stands behind all other scopes of its file, so that their ids do not depend on it; it has no features, its
+    body gives them to the function around it."""
 
 
 class Parsed(Enum):
@@ -95,7 +98,7 @@ class Scope(Struct, frozen=True, array_like=True, gc=False):
     """Id of the enclosing scope; -1 for the module."""
     kind: ScopeKind
     name: str
-    """'' for the module."""
+    """'' for the module; of a lambda `<lambda3:7>`, its line and column, which is also how an expression spells it."""
     line: int
     """Line of `def` or `class`, counted from 1 (decorators lie above)."""
     first_line: int
@@ -109,6 +112,8 @@ class Scope(Struct, frozen=True, array_like=True, gc=False):
     """Dotted text of each decorator without its arguments."""
     returns: str
     """Dotted annotation of the result, '' if none."""
+    around: int = 0
+    """What stands around the definition inside its scope, as of `Bind.around`."""
 
 
 class Call(Struct, frozen=True, array_like=True, gc=False):
@@ -116,8 +121,9 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
 
     scope: int
     callee: str
-    """Dotted text: `self.sampler.forward`, `torch.ops._C.f`; `super().forward`; `f[]` for `f[grid](...)`;
-    `Cls().m` for a method of a call's result; '' where it is nothing that a name could reach."""
+    """Dotted text: `self.sampler.forward`, `torch.ops._C.f`; `super().forward`; `f[]` for `f[grid](...)`, `d['a']`
+    and `d[0]` where the key is written out; `Cls().m` for a method of a call's result, `<str>.join` for one of a
+    literal's type; '' where it is nothing that a name could reach."""
     line: int
     positional: int
     keywords: tuple[str, ...]
@@ -138,6 +144,8 @@ class Import(Struct, frozen=True, array_like=True, gc=False):
     alias: str
     """The name bound here."""
     line: int
+    around: int = 0
+    """As of `Bind.around`."""
 
 
 class Bind(Struct, frozen=True, array_like=True, gc=False):
@@ -145,12 +153,19 @@ class Bind(Struct, frozen=True, array_like=True, gc=False):
 
     scope: int
     target: str
-    """`x`, `self.x`, `X.y`, `X[]` for a dictionary or list entry, or `return` for what a function gives back."""
+    """`x`, `self.x`, `X.y`, `X['a']`, `X[0]` or `X[]` for an entry of a dictionary or list, `return` for what a
+    function gives back, `return[]` for what it yields, `raise` and `with` for what these are given."""
     value: str
-    """Dotted text of the value; `f()` for the result of a call of f; a dict or list literal of names is one Bind each,
-    with target `X[]`; '' when only an annotation is known, and for a table of a module that holds no names."""
+    """Dotted text of the value; `f()` for the result of a call of f; `X[*]` for what a loop takes from X; `'a'` or `1`
+    for a constant, `<list>` for a literal of that type, with one Bind more for each entry; '' when only an annotation
+    is known."""
     annotation: str
     line: int
+    since: int = 0
+    """Last line of the statement: what is read on later lines sees the new value. 0 if it is `line`."""
+    around: int = 0
+    """0 where the statement always runs when its scope does; else the first line of the outermost loop around it, or -1
+    where there are only branches around it."""
 
 
 class Branch(Struct, frozen=True, array_like=True, gc=False):

@@ -2,8 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 
 def words(text: str) -> frozenset[str]:
@@ -24,20 +23,37 @@ _LAST_ELEMENT = words("dict Dict Mapping MutableMapping OrderedDict defaultdict 
 
 
 _METACLASSES = frozenset({"type", "Type"})
-
-_LITERALS = frozenset({ast.Constant, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.Compare, ast.UnaryOp})
+_LITERALS = frozenset(
+    {ast.Constant, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Compare, ast.UnaryOp}
+    | {ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
+)
 _DISPLAYS = frozenset(
     {ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
 )
 
 
-_SPELLED = frozenset({ast.Attribute, ast.Call, ast.Subscript})
+_SPELLED = frozenset({ast.Attribute, ast.Call, ast.Subscript, ast.Lambda})
+_TYPES: dict[type[ast.expr], str] = {
+    ast.List: "<list>",
+    ast.ListComp: "<list>",
+    ast.Tuple: "<tuple>",
+    ast.Dict: "<dict>",
+    ast.DictComp: "<dict>",
+    ast.Set: "<set>",
+    ast.SetComp: "<set>",
+    ast.JoinedStr: "<str>",
+    ast.GeneratorExp: "<generator>",
+}
+_KEY = re.compile(r"[\w-]{1,40}\Z")
+_HIGHEST = 1 << 16
+_DEEPEST_ENTRY = 3
 
 
 def dotted(node: ast.expr) -> str:
-    """The name that an expression spells: `a.b`, `f[].g`, `C().m`; '' if there is none.
+    """The name that an expression spells: `a.b`, `f[].g`, `d['a']`, `C().m`; '' if there is none.
 
-    `getattr(x, "m")` spells `x.m`, since that is what it reads.
+    `getattr(x, "m")` spells `x.m`, since that is what it reads. A lambda is spelled by its place, `<lambda3:7>`, and a
+    literal of which an attribute is taken by its type, `<str>.join`.
     """
     kind = node.__class__
     if kind is ast.Name:
@@ -54,19 +70,50 @@ def dotted(node: ast.expr) -> str:
             parts.append(node.id)  # type: ignore[attr-defined]  # likewise
             parts.reverse()
             return "".join(parts)
-        elif kind in _LITERALS:
-            return ""
+        elif kind in _LITERALS or kind is ast.Lambda:
+            return _rooted(node, parts)
         elif isinstance(node, ast.Call):
             name = read_by_getattr(node)
             parts.append("." + name if name else "()")
             node = node.args[0] if name else node.func
         elif isinstance(node, ast.Subscript):
-            parts.append("[]")
+            parts.append(f"[{key(node.slice)}]")
             node = node.value
         elif isinstance(node, ast.Await):
             node = node.value
         else:
             return ""
+    return ""
+
+
+def _rooted(node: ast.expr, parts: list[str]) -> str:
+    """What a lambda is spelled, and what is taken from a literal, by the literal's type."""
+    if isinstance(node, ast.Lambda):
+        root = f"<lambda{node.lineno}:{node.col_offset}>"
+    else:
+        root = literal_type(node) if parts and parts[-1][0] == "." else ""
+    return "".join([root, *reversed(parts)]) if root else ""
+
+
+def literal_type(node: ast.expr) -> str:
+    """The type of a literal as records spell it: `<str>`, `<dict>`; '' for other expressions."""
+    if isinstance(node, ast.Constant):
+        kind = type(node.value)
+        return f"<{kind.__name__}>" if kind in {str, bytes, int, float} else ""
+    return _TYPES.get(node.__class__, "")
+
+
+def key(node: ast.expr) -> str:
+    """A subscript that is written out: `'a'`, `0`, `1:3`; '' where it has to be computed."""
+    if node.__class__ is ast.Constant:
+        value: object = node.value
+        if value.__class__ is int and 0 <= value < _HIGHEST:
+            return str(value)
+        return repr(value) if value.__class__ is str and _KEY.match(value) else ""
+    if isinstance(node, ast.Slice) and node.step is None:
+        first, last = (key(part) if part is not None else "" for part in (node.lower, node.upper))
+        if first.isdigit() and (last.isdigit() or node.upper is None):
+            return f"{first}:{last}"
     return ""
 
 
@@ -235,10 +282,13 @@ def target_names(target: ast.expr) -> Iterator[str]:
 
 
 def values(value: ast.expr | None) -> list[tuple[str, str]]:
-    """What a value can be: each name with '', and what a display holds with `[]`."""
+    """What a value can be: each name with '', and what a display holds with its key, `['a']`, or `[]`."""
     kind = value.__class__
-    if value is None or kind is ast.Constant:
+    if value is None:
         return []
+    if kind is ast.Constant:
+        text = key(value) or ("<str>" if value.value.__class__ is str else "")  # type: ignore[attr-defined]  # likewise
+        return [("", text)] if text else []
     if kind is ast.Name or kind is ast.Attribute:
         name = dotted(value)
         return [("", name)] if name else []
@@ -249,7 +299,9 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
         if text := dotted(node):
             found.append(("", text))
         if node.__class__ in _DISPLAYS:
-            found += [(suffix, text) for suffix, entry in entries(node) if (text := dotted(entry))]
+            if spelled := _TYPES.get(node.__class__, ""):
+                found.append(("", spelled))
+            found += entries(node)
     return found
 
 
@@ -270,25 +322,36 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
             yield node
 
 
-def entries(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """What a display of things holds: each entry with `[]`, or `[][]` where it is nested once more."""
+def entries(value: ast.expr, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """What a display of things holds: the text of each entry, with its key as a suffix, nested ones with several."""
+    for name, part in _parts(value):
+        for each in _alternatives(part):
+            if text := dotted(each):
+                yield f"[{name}]", text
+            elif (kind := _TYPES.get(each.__class__, "")) and depth < _DEEPEST_ENTRY:
+                inside = [(f"[{name}]{suffix}", text) for suffix, text in entries(each, depth + 1)]
+                if inside:
+                    yield f"[{name}]", kind
+                    yield from inside
+
+
+def _parts(value: ast.expr) -> Iterable[tuple[str, ast.expr]]:
+    """The entries of a display, each with its key, '' where that is not written out."""
     match value:
         case ast.Dict():
-            parts = [part for part in value.values if part is not None]
-        case ast.List() | ast.Tuple() | ast.Set():
-            parts = value.elts
+            keys = [key(each) if each is not None else "" for each in value.keys]
+            return zip(keys, value.values, strict=True)
+        case ast.List() | ast.Tuple():
+            is_plain = len(value.elts) <= _MOST_PARTS and ast.Starred not in {each.__class__ for each in value.elts}
+            return [(str(place) if is_plain else "", each) for place, each in enumerate(value.elts)]
+        case ast.Set():
+            return [("", each) for each in value.elts]
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-            parts = [value.elt]
+            return [("", value.elt)]
         case ast.DictComp():
-            parts = [value.value]
+            return [("", value.value)]
         case ast.Call(args=[(ast.List() | ast.Tuple() | ast.Dict() | ast.ListComp() | ast.GeneratorExp()) as inner]):
-            yield from entries(inner) if not isinstance(inner, ast.Call) else ()
-            return
-        case _:
-            return
-    for part in parts:
-        if isinstance(part, ast.Dict | ast.List | ast.Tuple | ast.Set):
-            inside = chain.from_iterable([part.values] if isinstance(part, ast.Dict) else [part.elts])
-            yield from (("[][]", inner) for inner in inside)
-        else:
-            yield "[]", part
+            return _parts(inner)
+        case ast.Call(func=ast.Name(id="dict" | "OrderedDict"), keywords=keywords):
+            return [(repr(each.arg or ""), each.value) for each in keywords]
+    return ()

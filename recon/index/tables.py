@@ -7,11 +7,22 @@ from functools import cache, cached_property
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from recon.index.records import Bind, Call, Import, Outline, Param, Scope, ScopeKind
 
-Entry = Scope | Import | Bind | Param
+
+class Patch(NamedTuple):
+    """An assignment to an attribute of a module or class, made elsewhere."""
+
+    path: str
+    bind: Bind
+
+
+Entry = Scope | Import | Bind | Param | Patch
 """What gives a name its meaning in a scope."""
 
+_CALLABLE = frozenset({ScopeKind.FUNCTION, ScopeKind.LAMBDA})
 _LATER = frozenset({"setter", "deleter", "getter"})
 _PYTHON = frozenset({".py", ".pyi"})
 
@@ -78,7 +89,9 @@ class Table:
     Attributes:
         module: Dotted name of the module, '' for a file that is no Python module.
         package: Dotted name of the package that relative imports start from.
-        entries: Of each scope: name to what gives it its meaning, in source order. `X[]` stands for what X holds.
+        entries: Of each scope: name to what gives it its meaning, in source order. `X['a']` is what X holds under a
+            key, `X[]` what it holds under one that is not written out.
+        keys: Of each scope and name in it: what is known of its entries, `X['a']` and the like.
         attributes: Of each class: name to the assignments to `self.name` in its methods.
         stars: Of each scope: modules of which all names are imported.
     """
@@ -93,9 +106,12 @@ class Table:
         self.module = ".".join(parts[:-1] if is_package else parts)
         self.package = self.module if is_package else ".".join(parts[:-1])
         self.entries: list[dict[str, list[Entry]]] = [{} for _ in self.scopes]
+        self.keys: dict[tuple[int, str], list[str]] = {}
         self.attributes: dict[int, dict[str, list[Bind]]] = {}
+        self.patches: list[Bind] = []  # assignments to attributes of what is not `self`
         self.stars: dict[int, list[Import]] = {}
         self._nestings: dict[int, tuple[int, ...]] = {}
+        self._reaching: dict[tuple[int, str], list[tuple[int, int, int]]] = {}
         self._define()
         self._bind()
 
@@ -107,7 +123,9 @@ class Table:
             own = entries[scope.id]
             for param in scope.params:
                 name = param.name.lstrip("*")
-                own.setdefault(f"{name}[]" if name != param.name else name, []).append(param)
+                held = f"{name}[]" if name != param.name else name
+                own.setdefault(held, []).append(param)
+                self._hold(scope.id, held)
         for item in self.outline.imports:
             if item.name == "*":
                 self.stars.setdefault(item.scope, []).append(item)
@@ -115,19 +133,69 @@ class Table:
                 entries[item.scope].setdefault(item.alias, []).append(item)
 
     def _bind(self) -> None:
+        outer: list[Bind] = []  # entries put into what another scope owns
         for bind in self.outline.binds:
             root, dot, name = bind.target.partition(".")
             if not dot:
-                self.entries[bind.scope].setdefault(bind.target, []).append(bind)
-            elif "." not in name and (owner := self.class_of_self(bind.scope, root)) is not None:
-                self.attributes.setdefault(owner, {}).setdefault(name, []).append(bind)
+                rows = self.entries[bind.scope]
+                if root[-1:] == "]" and (base := root.partition("[")[0]) not in rows and base != "return":
+                    outer.append(bind)
+                    continue
+                rows.setdefault(root, []).append(bind)
+                self._hold(bind.scope, root)
+            elif "." not in name:
+                if (owner := self.class_of_self(bind.scope, root)) is not None:
+                    self.attributes.setdefault(owner, {}).setdefault(name, []).append(bind)
+                    self._hold(-2 - owner, name)
+                else:
+                    self.patches.append(bind)
+        for bind in outer:
+            home = self.home(bind.scope, bind.target)
+            scope = bind.scope if home is None else home
+            held = bind if scope == bind.scope else replace(bind, around=-1)
+            self.entries[scope].setdefault(bind.target, []).append(held)
+            self._hold(scope, bind.target)
+
+    def _hold(self, scope: int, name: str) -> None:
+        """Note an entry with what holds it."""
+        while name[-1:] == "]":
+            base = name.rpartition("[")[0]
+            known = self.keys.setdefault((scope, base), [])
+            if name not in known:
+                known.append(name)
+            if scope >= 0:
+                self.entries[scope].setdefault(base, [])  # it is known here, whatever else gives it its meaning
+            name = base
+
+    def reaching(self, scope: int, name: str, line: int) -> int:
+        """Which entries of a name can give what is read on a line of the scope, as bits; 0 where all can.
+
+        A statement that always runs replaces what came before it; what a loop binds reaches back to the loop's start.
+        A line of 0 asks for what is left at the end of the scope.
+        """
+        entries = self.entries[scope].get(name, ())
+        if len(entries) < 2:
+            return 0
+        known = self._reaching.get((scope, name))
+        if known is None:
+            known = self._reaching[scope, name] = [_span(entry) for entry in entries]
+        line = line or _END
+        killed = 0
+        for since, around, is_firm in known:
+            if is_firm and not around and killed < since < line:
+                killed = since
+        found = 0
+        for bit, (since, around, is_firm) in enumerate(known):
+            if (killed <= since < line) or not is_firm or 0 < around <= line < _END:
+                found |= 1 << bit
+        return 0 if found == (1 << len(known)) - 1 else found
 
     def class_of_self(self, scope: int, name: str) -> int | None:
         """The class whose instance (or itself) a name is, as first parameter of the method around a scope."""
         while scope > 0:
             row = self.scopes[scope]
-            if row.kind is ScopeKind.FUNCTION and row.params and row.params[0].name == name:
-                return row.parent if self.is_method(row) else None
+            if row.kind in _CALLABLE and row.params and any(param.name == name for param in row.params):
+                return row.parent if row.params[0].name == name and self.is_method(row) else None
             scope = row.parent
         return None
 
@@ -151,7 +219,7 @@ class Table:
             one = scope
             while one > 0:
                 one = self.scopes[one].parent
-                if one == 0 or self.scopes[one].kind is ScopeKind.FUNCTION:
+                if one == 0 or self.scopes[one].kind in _CALLABLE:
                     found.append(one)
             known = self._nestings[scope] = tuple(found)
         return known
@@ -183,6 +251,10 @@ class Table:
         return self._methods.get(scope, ())
 
     @cached_property
+    def _calls_by_place(self) -> dict[tuple[int, int, str], Call]:
+        return {(call.scope, call.line, call.callee): call for call in reversed(self.outline.calls)}
+
+    @cached_property
     def _calls(self) -> dict[int, list[Call]]:
         found: dict[int, list[Call]] = {}
         for call in self.outline.calls:
@@ -195,15 +267,47 @@ class Table:
 
     def call_at(self, scope: int, line: int, callee: str) -> Call | None:
         """The call that a binding's value came from."""
-        matching = (
-            call for call in self.outline.calls if call.line == line and call.scope == scope and call.callee == callee
-        )
-        return next(matching, None)
+        return self._calls_by_place.get((scope, line, callee))
 
     def qualname(self, scope: int) -> str:
         """Dotted name of a scope inside its module, '' for the module."""
         names: list[str] = []
         while scope > 0:
-            names.append(self.scopes[scope].name)
-            scope = self.scopes[scope].parent
+            row = self.scopes[scope]
+            names.append(self._lambda_names[scope] if row.kind is ScopeKind.LAMBDA else row.name)
+            scope = row.parent
         return ".".join(reversed(names))
+
+    @cached_property
+    def _lambda_names(self) -> dict[int, str]:
+        """Lambdas by their number in the scope around them, in the order of the source."""
+        rows = [row for row in self.scopes if row.kind is ScopeKind.LAMBDA]
+        counts: dict[int, int] = {}
+        names = {}
+        for row in rows:
+            counts[row.parent] = counts.get(row.parent, 0) + 1
+            names[row.id] = f"<lambda{counts[row.parent]}>"
+        return names
+
+
+_END = 1 << 40
+
+
+def _span(entry: Entry) -> tuple[int, int, int]:
+    """From which line on an entry holds, what stands around it, and whether it replaces and can be replaced."""
+    if isinstance(entry, Param):
+        return 0, 0, 1
+    if isinstance(entry, Patch):
+        return 0, -1, 0
+    if isinstance(entry, Bind):
+        is_firm = bool(entry.value) and entry.target[-2:] != "[]" and entry.target[:6] != "return"
+        return entry.since or entry.line, entry.around, int(is_firm)
+    return entry.line, entry.around, 1
+
+
+def split_key(name: str) -> tuple[str, str | None]:
+    """A name and the key of its last subscript, None where there is none."""
+    if name[-1:] != "]":
+        return name, None
+    base, _, key = name[:-1].rpartition("[")
+    return base, key

@@ -16,7 +16,7 @@ class Definition(NamedTuple):
 
     id: int
     kind: str
-    """`module`, `class`, `function` or `kernel`."""
+    """`module`, `class`, `function`, `lambda` or `kernel`."""
     path: str
     line: int
     """Line of the definition, counted from 1."""

@@ -150,8 +150,8 @@ def test_a_choice_of_kernels_is_likely() -> None:
 def test_a_kernel_is_launched_through_a_parameter() -> None:
     """Through two hands by position, and through one by keyword."""
     assert {
-        ("k.py:kernel", "launch", "likely"),
-        ("k.py:tuned", "launch", "likely"),
+        ("k.py:kernel", "launch", "certain"),
+        ("k.py:tuned", "launch", "certain"),
     } == edges({"k.py": KERNELS}, "k.py:launcher")
 
 
@@ -270,7 +270,7 @@ def test_a_dotted_string_is_an_edge_to_what_it_names() -> None:
 
     assert {("p/w.py:Worker", "string", "likely")} == edges(files, "p/main.py:start")
     assert {("p/w.py:Worker", "string", "likely")} == edges(files, "p/main.py:other")
-    assert {("p/w.py:Worker.__init__", "construct", "likely")} == edges(files, "p/w.py:Worker")
+    assert {("p/w.py:Worker.__init__", "kept", "likely")} == edges(files, "p/w.py:Worker")
 
 
 def test_a_function_that_is_handed_on_is_likely_called() -> None:
@@ -285,8 +285,8 @@ def test_a_function_that_is_handed_on_is_likely_called() -> None:
     """
 
     assert {
-        ("a.py:A.run", "call", "likely"),
-        ("a.py:A.kept", "call", "likely"),
+        ("a.py:A.run", "argument", "likely"),
+        ("a.py:A.kept", "kept", "likely"),
     } == edges({"a.py": source}, "a.py:A.start")
 
 
@@ -295,7 +295,7 @@ def test_entries_of_a_table_are_likely_called() -> None:
         "def f(): pass\nclass A:\n    def m(self):\n        self.t = Dispatch({1: self.n})\n    def n(self): pass\n"
     )
 
-    assert {("a.py:A.n", "call", "likely")} == edges({"a.py": source}, "a.py:A.m")
+    assert {("a.py:A.n", "kept", "likely")} == edges({"a.py": source}, "a.py:A.m")
 
 
 def test_a_method_of_an_unknown_object_is_a_guess_while_few_have_the_name() -> None:

@@ -96,7 +96,12 @@ def test_a_default_that_is_no_name_is_quoted_from_the_source_and_cut() -> None:
         ("self.layers[i].forward(x)", "self.layers[].forward"),
         ('getattr(self, "run")(x)', "self.run"),
         ("(await a.b()).c(x)", "a.b().c"),
-        ('"x".join(y)', ""),
+        ('"x".join(y)', "<str>.join"),
+        ('"x".join(y).split()', "<str>.join().split"),
+        ('d["a"](x)', "d['a']"),
+        ('d[0]["b"].c(x)', "d[0]['b'].c"),
+        ('d["a key that is a sentence"](x)', "d[]"),
+        ("(lambda: x)()", "<lambda2:5>"),
         ("(a or b)(x)", ""),
     ],
 )
@@ -187,14 +192,16 @@ def test_assignments_bind_types_aliases_and_entries() -> None:
         ("b", "g.h", ""),
         ("c", "f", ""),
         ("c", "g", ""),
-        ("D[]", "f", ""),
-        ("D[]", "g", ""),
-        ("D[]", "h", ""),
-        ("layer", "self.layers[]", ""),
-        ("p", "ps[]", ""),
+        ("D", "<dict>", ""),
+        ("D['k']", "f", ""),
+        ("D['l']", "g", ""),
+        ("D['m']", "h", ""),
+        ("layer", "self.layers[*]", ""),
+        ("p", "ps[*]", ""),
+        ("with", "open_it()", ""),
         ("w", "open_it()", ""),
         ("n", "Cls()", ""),
-        ("i", "range()[]", ""),
+        ("i", "range()[*]", ""),
         ("self.l", "ModuleList()", ""),
         ("self.l[]", "Layer()", ""),
     ] == found
@@ -207,7 +214,7 @@ def test_a_global_is_bound_in_the_module() -> None:
         runner = Runner()
     """
 
-    assert (Bind(0, "runner", "Runner()", "", 3),) == outline(source).binds
+    assert (Bind(0, "runner", "Runner()", "", 3, around=-1),) == outline(source).binds
 
 
 def test_strings_that_could_name_something_are_kept_with_their_role() -> None:
@@ -255,7 +262,7 @@ def test_a_table_of_a_module_is_known_by_its_name() -> None:
     """Also where it holds no names."""
     source = 'MODELS = {"a": ("b", "c")}\ndef f():\n    local = {"a": "b"}\n'
 
-    assert (Bind(0, "MODELS", "", "", 1),) == outline(source).binds
+    assert (Bind(0, "MODELS", "<dict>", "", 1), Bind(1, "local", "<dict>", "", 3)) == outline(source).binds
 
 
 CHASES = {

@@ -33,6 +33,7 @@ from recon.index.tables import Ref, is_python
 _ACCEPTANCE = re.compile("_(?:accept[a-z]*|correct_drafts?)_")
 _SPECULATION = re.compile("_(?:spec|specul[a-z]*|draft[a-z]*|mtp|eagle[0-9]?)_")
 _MEASURE = re.compile("_(?:rate|length|num|avg|mean|histogram)_")
+_DATA = frozenset("<'0123456789")
 _MAKER = re.compile("(?<!_perf)_(?:counter|gauge|histogram|summary)_(?:cls_|class_|type_)?$")
 _KINDS = (
     ("for each position", re.compile("_(?:pos|positions?)_")),
@@ -94,7 +95,8 @@ def _exports(path: str, outline: Outline) -> Iterator[_Export]:
         words = apart(f"{path} {_around(outline, scope)}")
         for text in outline.texts:
             if text.scope == scope and text.role in {"argument", "value"} and _speaks(text, words):
-                fields = (bind.target.rpartition(".") for bind in outline.binds if bind.scope == scope)
+                binds = [bind for bind in outline.binds if bind.scope == scope and bind.value[:1] not in _DATA]
+                fields = (bind.target.rpartition(".") for bind in binds)
                 held = frozenset(name for owner, _, name in fields if owner and "[" not in name)
                 spoken = frozenset(field for field in held if _ACCEPTANCE.search(apart(field)))
                 yield _Export(Ref(path, scope), text.text, text.line, spoken or held)
@@ -126,7 +128,7 @@ def _feeders(index: Index, holders: frozenset[str], makers: set[Ref]) -> list[Ev
             if any(_last(each) & holders for each in used):
                 found.setdefault(Ref(path, call.scope), call.line)
         for bind in outline.binds:
-            if bind.value.endswith("[]") and _last(bind.value) & holders:
+            if bind.value.endswith("]") and _last(bind.value) & holders:
                 found.setdefault(Ref(path, bind.scope), bind.line)
     note = "hands the metrics of acceptance their values"
     places = [
@@ -139,7 +141,7 @@ def _feeders(index: Index, holders: frozenset[str], makers: set[Ref]) -> list[Ev
 
 def _last(text: str) -> frozenset[str]:
     """The fields that a dotted text goes through, the first name left out."""
-    return frozenset(part.rstrip("[]()") for part in text.split(".")[1:])
+    return frozenset(part.partition("[")[0].rstrip("()") for part in text.split(".")[1:])
 
 
 def _told(index: Index) -> Iterator[Evidence]:
