@@ -116,7 +116,7 @@ class Picks:
     def _binds(self, path: str) -> Mapping[str, list[Bind]]:
         found: dict[str, list[Bind]] = {}
         for bind in self._names.tables[path].outline.binds:
-            if bind.value:
+            if bind.value and bind.target not in {"raise", "with"}:
                 found.setdefault(bind.value.removesuffix("()").rpartition(".")[2], []).append(bind)
         return found
 

@@ -70,7 +70,7 @@ class Switches:
         for one in self._names.classes.order(owner):
             table = self._names.tables[one.path]
             for bind in table.attributes.get(one.scope, {}).get(name, ()):
-                if bind.value:
+                if bind.value and bind.value[0] not in "<'0123456789":
                     try:
                         value = ast.parse(bind.value, mode="eval").body
                     except SyntaxError:
