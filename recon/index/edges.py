@@ -54,6 +54,7 @@ class PythonEdges:
         self._open: dict[int, Callable[[], None]] = {}
         self._runs: dict[int, tuple[Table, Call]] = {}
         self._made: set[Ref] = set()
+        self._narrowings: dict[Ref, dict[str, list[tuple[int, str]]]] = {}
         self._functions, self._methods = _index(names)
 
     def build(self) -> None:
@@ -102,6 +103,8 @@ class PythonEdges:
         if known:
             self._open.pop(id(call), None)
             self._arguments(table, call, is_inside=inside)
+            if callee.startswith("self.") and callee.count(".") > 1:  # the type of a field is seldom known whole
+                self._narrowed(table, call, callee.rpartition(".")[2])
         else:
             self._open[id(call)] = partial(self._guess, table, call, values)
 
@@ -235,29 +238,29 @@ class PythonEdges:
                 self._edge(table, call, target, dispatch, Tier.GUESS)
 
     def _narrowed(self, table: Table, call: Call, name: str) -> bool:
-        """Add the edges to a method of the class that `isinstance` asks for in the same scope."""
+        """Add the edges to a method of the classes that `isinstance` asks for: in the same function, or class."""
         owner = call.callee.rpartition(".")[0]
+        around = table.class_around(call.scope) if owner.startswith("self.") else None
         targets = [
             target
-            for asked in self._asked(table, call.scope)
-            if asked.callee == "isinstance"
-            and len(asked.args) > 1
-            and asked.args[0] == owner
-            and (asked.scope == call.scope or owner.startswith("self."))
-            for ref in (self._names.resolve(table.path, call.scope, asked.args[1]) if asked.args[1] else ())
+            for scope, text in self._asked(table, call.scope if around is None else around).get(owner, ())
+            for ref in self._names.resolve(table.path, scope, text)
             for target in self._names.classes.method(ref, name)
         ]
         for target in targets:
             self._edge(table, call, target, "method", Tier.LIKELY)
         return bool(targets)
 
-    def _asked(self, table: Table, scope: int) -> Iterator[Call]:
-        """Calls in a function, and in the other methods of its class: an attribute is of one class in all of them."""
-        yield from table.calls_in(scope)
-        owner = table.class_around(scope)
-        for method in table.scopes_in(owner) if owner is not None else ():
-            if method.id != scope:
-                yield from table.calls_in(method.id)
+    def _asked(self, table: Table, scope: int) -> Mapping[str, list[tuple[int, str]]]:
+        """Classes that `isinstance` asks for in a function or in all methods of a class, by the name it asks of."""
+        key = Ref(table.path, scope)
+        if key not in self._narrowings:
+            found = self._narrowings[key] = {}
+            for inner in (scope, *(row.id for row in table.scopes_in(scope))):
+                for call in table.calls_in(inner):
+                    if call.callee == "isinstance" and len(call.args) > 1 and all(call.args[:2]):
+                        found.setdefault(call.args[0], []).append((inner, call.args[1]))
+        return self._narrowings[key]
 
     # Functions that are handed on -------------------------------------------------------------------------------------
 

@@ -234,3 +234,27 @@ def test_a_runner_runs_the_models_that_can_be_loaded() -> None:
 def test_what_is_no_runner_runs_no_model_of_the_tree() -> None:
     """A tool that has some module runs it, whatever it is."""
     assert set() == edges({"a.py": MODEL.format(name="Balancer")}, "a.py:Balancer.step")
+
+
+def test_a_field_is_also_of_the_classes_that_other_methods_ask_for() -> None:
+    """What one branch gives it does not say what the others do."""
+    source = """
+    class Known:
+        def prepare(self): pass
+
+    class Asked:
+        def prepare(self): pass
+
+    class Drafter:
+        def __init__(self, table, key):
+            self.backend = Known() if key is None else table[key]()
+
+        def size(self):
+            return isinstance(self.backend, Asked)
+
+        def draft(self):
+            self.backend.prepare()
+    """
+    found = edges({"a.py": source}, "a.py:Drafter.draft")
+
+    assert {"a.py:Known.prepare", "a.py:Asked.prepare"} == {target for target, _, _ in found}

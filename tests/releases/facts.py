@@ -3,7 +3,7 @@
 from recon.records.evidence import Evidence, Grade
 from recon.records.install import Install
 from recon.records.run import Run
-from recon.records.verdict import Verdict
+from recon.records.verdict import Standing, Verdict
 
 
 def install(run: Run) -> Install:
@@ -55,3 +55,17 @@ def signless(run: Run, capability: str, *signs: str) -> list[str]:
 def gates(run: Run, capability: str) -> list[tuple[str, str, str]]:
     """Path, condition and message of each gate of a capability."""
     return [(each.path, each.condition, each.message) for each in verdict(run, capability).gates]
+
+
+def ways(run: Run, capability: str) -> dict[str, list[list[str]]]:
+    """The call paths of a capability as the symbols on them, by the runner or worker that they lead through."""
+    found: dict[str, list[list[str]]] = {}
+    for path in install(run).paths:
+        if path.capability == capability:
+            found.setdefault(", ".join(path.through), []).append([hop.symbol for hop in path.hops])
+    return found
+
+
+def members(run: Run, capability: str) -> dict[str, Standing]:
+    """The standing of each member of a capability."""
+    return {each.name: each.standing for each in verdict(run, capability).members}

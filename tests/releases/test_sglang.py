@@ -7,7 +7,7 @@ from recon.records.install import Engine
 from recon.records.run import Run
 from recon.records.verdict import Reach, Standing
 from tests.releases.conftest import Release
-from tests.releases.facts import gates, install, places, scopes, signless, unshown, verdict
+from tests.releases.facts import gates, install, members, places, scopes, signless, unshown, verdict, ways
 
 pytestmark = pytest.mark.release
 
@@ -45,8 +45,8 @@ def test_a_tree_is_accepted_greedily(run: Run) -> None:
     assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
     assert f"{OPS}/spec_tree.py" == where["verify_tree_greedy_kernel_triton"]
     assert f"{JIT}/eagle.cuh" == where["VerifyTreeGreedy"]
-    assert "worker EAGLEWorkerV2" in reached["verify_tree_greedy_kernel_triton"]
-    assert "worker NGRAMWorker" in reached["verify_tree_greedy_kernel_triton"]
+    assert "worker EAGLEWorkerV2 by method eagle" in reached["verify_tree_greedy_kernel_triton"]
+    assert "worker NGRAMWorker by method ngram" in reached["verify_tree_greedy_kernel_triton"]
     assert [] == signless(run, "accept.tree.greedy", "==", "!=")
 
 
@@ -70,7 +70,8 @@ def test_a_chain_is_accepted_greedily(run: Run) -> None:
 
     assert Standing.PRESENT is verdict(run, "accept.linear.greedy").standing
     assert f"{OPS}/dflash.py" == where["_fused_correct_drafts_and_bonus_kernel"]
-    assert "worker DFlashWorkerV2" in scopes(run, "accept.linear.greedy")["_fused_correct_drafts_and_bonus_kernel"]
+    reached = scopes(run, "accept.linear.greedy")["_fused_correct_drafts_and_bonus_kernel"]
+    assert "worker DFlashWorkerV2 by method dflash" in reached
 
 
 def test_a_chain_is_accepted_by_rejection_sampling(run: Run) -> None:
@@ -117,7 +118,7 @@ def test_the_state_of_the_last_accepted_token_is_committed(run: Run) -> None:
     assert (Standing.PRESENT, Reach.WIRED) == (found.standing, found.reach)
     assert scatter == where["_fused_mamba_state_scatter_with_mask_kernel"]
     assert scatter == where["fused_mamba_state_scatter_with_mask"]
-    assert "worker EAGLEWorkerV2" in scopes(run, "state.chain")["fused_mamba_state_scatter_with_mask"]
+    assert "worker EAGLEWorkerV2 by method eagle" in scopes(run, "state.chain")["fused_mamba_state_scatter_with_mask"]
 
 
 def test_the_state_of_a_node_starts_from_its_parents(run: Run) -> None:
@@ -215,3 +216,31 @@ def test_positions_of_a_tree_follow_its_depth(run: Run) -> None:
     assert f"{OPS}/spec_tree.py" == seen["sgl_build_tree_kernel_efficient_triton"]
     assert f"{OPS}/reconstruct_tree.py" == seen["_reconstruct_tree_mask_kernel"]
     assert f"{JIT}/ngram.cuh" == seen["reconstructIndicesFromTreeMask"]
+
+
+def test_each_method_has_its_path_to_the_walk(run: Run) -> None:
+    """The worker is chosen by the method; the step of the scheduler drives it."""
+    found = ways(run, "accept.tree.greedy")
+
+    assert {"worker EAGLEWorkerV2 by method eagle", "worker NGRAMWorker by method ngram"} <= set(found)
+    assert any(
+        path[:7]
+        == [
+            "Scheduler.run_batch",
+            "EAGLEWorkerV2.forward_batch_generation",
+            "EAGLEWorkerV2.verify",
+            "run_eagle_verify",
+            "eagle_sample",
+            "verify_tree_greedy_func",
+            "verify_tree_greedy_triton",
+        ]
+        for path in found["worker EAGLEWorkerV2 by method eagle"]
+    )
+
+
+def test_a_method_that_accepts_along_a_chain_has_no_walk(run: Run) -> None:
+    """What the tree has, a server that drafts with blocks has not."""
+    found = members(run, "accept.tree.greedy")
+
+    assert Standing.PRESENT is found["worker EAGLEWorkerV2 by method eagle"]
+    assert Standing.ABSENT is found["worker DFlashWorkerV2 by method dflash"]

@@ -6,7 +6,7 @@ from recon.records.install import Engine
 from recon.records.run import Run
 from recon.records.verdict import Reach, Standing
 from tests.releases.conftest import Release
-from tests.releases.facts import gates, install, places, scopes, signless, unshown, verdict
+from tests.releases.facts import gates, install, members, places, scopes, signless, unshown, verdict, ways
 
 pytestmark = pytest.mark.release
 
@@ -49,7 +49,7 @@ def test_both_runners_accept_a_chain_greedily(run: Run) -> None:
         verdict(run, "accept.linear.greedy").standing,
         verdict(run, "accept.linear.greedy").reach,
     )
-    assert ("runner V2",) == reached["_strict_rejection_sample_kernel"]
+    assert ("runner V2 by environment",) == reached["_strict_rejection_sample_kernel"]
     assert ("runner V1",) == reached["rejection_greedy_sample_kernel"]
     assert V1 == where["rejection_greedy_sample_kernel"]
     assert f"{V2}/rejection_sampler.py" == where["_strict_rejection_sample_kernel"]
@@ -63,7 +63,7 @@ def test_both_runners_accept_a_chain_by_rejection_sampling(run: Run) -> None:
     assert Standing.PRESENT is verdict(run, "accept.linear.stochastic").standing
     assert ("runner V1",) == reached["rejection_random_sample_kernel"]
     assert ("runner V1",) == reached["sample_recovered_tokens_kernel"]
-    assert ("runner V2",) == reached["_probabilistic_rejection_kernel"]
+    assert ("runner V2 by environment",) == reached["_probabilistic_rejection_kernel"]
 
 
 def test_both_runners_can_force_acceptance(run: Run) -> None:
@@ -72,7 +72,7 @@ def test_both_runners_can_force_acceptance(run: Run) -> None:
 
     assert Standing.PRESENT is verdict(run, "accept.synthetic").standing
     assert ("runner V1",) == reached["rejection_greedy_sample_kernel"]
-    assert ("runner V2",) == reached["_synthetic_rejection_sample_kernel"]
+    assert ("runner V2 by environment",) == reached["_synthetic_rejection_sample_kernel"]
     assert [] == signless(run, "accept.synthetic", "<", ">")
 
 
@@ -143,7 +143,7 @@ def test_the_state_of_a_chain_starts_where_acceptance_ended(run: Run) -> None:
     )
     assert f"{mamba}/causal_conv1d.py" == where["_causal_conv1d_update_kernel"]
     assert f"{mamba}/mamba_ssm.py" == where["_selective_scan_update_kernel"]
-    assert {"runner V1", "runner V2"} <= set(reached["_causal_conv1d_update_kernel"])
+    assert {"runner V1", "runner V2 by environment"} <= set(reached["_causal_conv1d_update_kernel"])
 
 
 def test_no_state_starts_from_a_parent(run: Run) -> None:
@@ -232,3 +232,49 @@ def test_only_the_draft_counts_positions_by_level(run: Run) -> None:
     assert Standing.PARTIAL is found.standing
     assert {"SpecDecodeBaseProposer.propose_tree": proposer} == places(run, "pos.tree")
     assert "GPUModelRunner._prepare_inputs" in [each.symbol for each in found.nearest]
+
+
+def test_the_step_of_the_engine_reaches_the_kernels_of_both_runners(run: Run) -> None:
+    """Over the executor, which names the worker's method by a string."""
+    found = ways(run, "accept.linear.greedy")
+
+    assert {"runner V1", "runner V2 by environment"} == set(found)
+    assert [
+        "EngineCore.step",
+        "Executor.sample_tokens",
+        "Worker.sample_tokens",
+        "GPUModelRunner.sample_tokens",
+        "GPUModelRunner._sample",
+        "RejectionSampler.forward",
+        "rejection_sample",
+        "rejection_greedy_sample_kernel",
+    ] in found["runner V1"]
+
+
+def test_the_mask_of_a_draft_tree_reaches_attention_through_its_metadata(run: Run) -> None:
+    """The drafting loop builds it, and a layer of the same backend finds it."""
+    found = ways(run, "attn.tree.draft")["runner V1"]
+    scope = scopes(run, "attn.tree.draft")["TreeAttentionMetadataBuilder.build_for_drafting"]
+
+    assert any(
+        path[-5:]
+        == [
+            "SpecDecodeBaseProposer.propose_tree",
+            "TreeAttentionMetadataBuilder.build_for_drafting",
+            "TreeAttentionImpl.forward",
+            "unified_attention",
+            "kernel_unified_attention",
+        ]
+        for path in found
+    )
+    assert ("runner V1", "backend TREE_ATTN") == scope
+
+
+def test_each_runner_answers_for_itself(run: Run) -> None:
+    """The newer one drafts no tree: it reaches what the older one's loop calls, and not the loop."""
+    assert {"runner V1": Standing.PRESENT, "runner V2 by environment": Standing.PRESENT} == members(
+        run, "accept.linear.greedy"
+    )
+    assert {"runner V1": Standing.PRESENT, "runner V2 by environment": Standing.PARTIAL} == members(
+        run, "attn.tree.draft"
+    )
