@@ -10,6 +10,7 @@ from recon.index.values import Kind, Value
 
 _RUNNERS = re.compile(r"Runner|Worker|Proposer|Speculator|Drafter|Executor|Engine|Agent")
 _MODULE = "nn.Module"
+_ANYTHING = "typing.Any"
 _FORWARD = ".forward"
 
 
@@ -23,7 +24,7 @@ def runs_a_model(table: Table, call: Call, values: tuple[Value, ...]) -> bool:
     if owner is None or _RUNNERS.search(table.scopes[owner].name) is None:
         return False
     texts = [value.text.removesuffix(_FORWARD) for value in values if value.kind is Kind.OUTSIDE]
-    return all(text.endswith(_MODULE) for text in texts) and len(texts) == len(values)
+    return all(text.endswith((_MODULE, _ANYTHING)) for text in texts) and len(texts) == len(values)
 
 
 def loaded_models(names: Names, made: Container[Ref]) -> Iterator[Ref]:

@@ -231,6 +231,18 @@ def test_a_runner_runs_the_models_that_can_be_loaded() -> None:
     assert {("a.py:Causal.forward", "model", "likely")} == found
 
 
+def test_a_model_that_may_be_anything_is_run_too() -> None:
+    """One annotation says `Any`, another one names a module."""
+    source = MODEL.format(name="ModelRunner").replace(
+        "x):\n        return self.model(x)", "x):\n        self.model.forward(x)"
+    )
+    source += "    def reset(self, model: Any):\n        self.model = model\n"
+
+    assert {("a.py:Causal.forward", "model", "likely")} == edges(
+        {"a.py": f"from typing import Any\n{source}"}, "a.py:ModelRunner.step"
+    )
+
+
 def test_what_is_no_runner_runs_no_model_of_the_tree() -> None:
     """A tool that has some module runs it, whatever it is."""
     assert set() == edges({"a.py": MODEL.format(name="Balancer")}, "a.py:Balancer.step")
