@@ -62,7 +62,10 @@ class PythonEdges:
         for table in self._names.tables.values():
             if is_python(table.path):
                 for call in table.outline.calls:
-                    self._passing.read(self._read, table, call)
+                    if self._outside is not None or self._can_lead(call.callee):
+                        self._passing.read(self._read, table, call)
+                    else:
+                        self._read(table, call)
                 self._decorators(table)
                 self._strings(table)
                 for bind in table.outline.binds:
@@ -78,6 +81,11 @@ class PythonEdges:
                 self._edge(table, call, model, "model", Tier.LIKELY)
         for maker, taker, line in carried(self._names):
             self._add(Edge(maker, taker, line, "context", Tier.LIKELY))
+
+    def _can_lead(self, callee: str) -> bool:
+        """Whether what parameters are given can make a callee lead to a function of the tree: not for `x.view`."""
+        last = callee.rpartition(".")[2]
+        return last in self._functions or len(last) == len(callee) or last[-1:] in {"]", ")"}
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
