@@ -33,6 +33,7 @@ _OTHER_PLATFORM = 1
 _PREPARING = frozenset(
     {"warm", "warmup", "dummy", "profile", "capture", "load", "reinitialize", "sleep", "wake", "shutdown"}
 )
+_SETTING_UP = frozenset({"init", "initialize", "setup"})
 _ASIDE = frozenset({"embedding", "embeddings", "pooling", "encode", "encoder"})
 _PREPARES = 60
 """Work on made-up input, before or between the steps: a word in the function's name gives it away."""
@@ -153,7 +154,7 @@ class Steps:
     def roots(self) -> Mapping[Ref, None]:
         """The engine's step; where no method drives a lower row, the methods of holders that no other holder calls."""
         driving = {ref: self._driven(ref) for ref in self._methods(Role.ENGINE)}
-        steps = {ref for ref, driven in driving.items() if driven >= _FEWEST_DRIVEN and not self._prepares(ref)}
+        steps = {ref for ref, driven in driving.items() if driven >= _FEWEST_DRIVEN and not self._begins(ref)}
         inner = {edge.target for ref in steps for edge in _sure(self._graph.edges_from(ref))}  # part of a step
         chosen = (steps - inner) or steps or {ref for ref in driving if driving[ref]}
         return dict.fromkeys(filter(chosen.__contains__, driving) if chosen else self._entries())
@@ -180,6 +181,10 @@ class Steps:
 
     def _prepares(self, ref: Ref) -> bool:
         return not _PREPARING.isdisjoint(self._names.scope_of(ref).name.split("_"))
+
+    def _begins(self, ref: Ref) -> bool:
+        """Whether a name says that a method sets up or prepares; a step itself may set its own work up."""
+        return self._prepares(ref) or not _SETTING_UP.isdisjoint(self._names.scope_of(ref).name.split("_"))
 
     def _entries(self) -> Iterator[Ref]:
         for ref in self._methods(Role.RUNNER):
