@@ -120,10 +120,14 @@ def test_the_step_drives_a_lower_row_and_does_not_only_run_at_the_start() -> Non
 
 def test_a_method_that_sets_up_is_no_step_whoever_calls_it() -> None:
     """It drives as much as a step does, on nothing that was asked for."""
-    source = ENGINE + "\n    def extra(self):\n        pass\n"
-    source += "\nclass Other(Engine):\n    def initialize_all(self):\n        self.executor.run(1)\n        self.executor.check()\n"
+    setting_up = """
+class Other(Engine):
+    def initialize_all(self):
+        self.executor.run(1)
+        self.executor.check()
+"""
 
-    assert ["engine.py:Engine.step"] == roots(TREE | {"engine.py": source})
+    assert ["engine.py:Engine.step"] == roots(TREE | {"engine.py": ENGINE + setting_up})
 
 
 def test_a_place_is_reached_through_every_runner_on_the_shortest_way() -> None:
