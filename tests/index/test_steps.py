@@ -121,7 +121,7 @@ def test_the_step_drives_a_lower_row_and_does_not_only_run_at_the_start() -> Non
 def test_a_method_that_sets_up_is_no_step_whoever_calls_it() -> None:
     """It drives as much as a step does, on nothing that was asked for."""
     setting_up = """
-class Other(Engine):
+class OtherEngine(Engine):
     def initialize_all(self):
         self.executor.run(1)
         self.executor.check()
