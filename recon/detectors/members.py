@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recon.detectors.api import Evidence, Gate, Index, Member, Reach, Standing
-from recon.detectors.places import is_outskirts
+from recon.detectors.places import BY_CHOICE, is_outskirts
 from recon.index.records import ScopeKind
 from recon.index.tables import Ref
 from recon.records.path import Tier
@@ -54,7 +54,7 @@ def _alternatives(index: Index, evidence: Iterable[Evidence]) -> list[Ref]:
     }
     slots = {slot for holder in reaching for slot in _slots(index, holder)}
     found = [holder for holder in index.steps.driven_holders if slots & _slots(index, holder)]
-    return sorted(found, key=lambda holder: (" by " in index.label(holder), holder not in reaching, holder))
+    return sorted(found, key=lambda holder: (BY_CHOICE in index.label(holder), holder not in reaching, holder))
 
 
 def _slots(index: Index, holder: Ref) -> set[tuple[str, int, str]]:

@@ -12,6 +12,8 @@ from recon.records.path import Tier
 
 _MOST_STEPS = 4
 """Calls between the function that C++ registers and the kernel."""
+BY_CHOICE = " by "
+"""Stands in the label of a runner or worker that does not run by default: `runner V2 by environment`."""
 _OUTSKIRTS = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "examples"})
 
 
@@ -177,8 +179,15 @@ def _launchers(index: Index, function: Function) -> set[str]:
 
 
 def ranked(places: Iterable[Evidence]) -> list[Evidence]:
-    """Shaped before declared, reached by a runner before not, tests and benchmarks last; stable otherwise."""
-    return sorted(places, key=lambda each: (is_outskirts(each.path), not each.scope, -each.grade.rank))
+    """Shaped before declared, reached by a runner before not, by the default one first, tests and benchmarks last."""
+    return sorted(
+        places, key=lambda each: (is_outskirts(each.path), not each.scope, -each.grade.rank, _is_chosen(each.scope))
+    )
+
+
+def _is_chosen(scope: Iterable[str]) -> bool:
+    """Whether something must be chosen before a place is reached: no runner that runs by default leads there."""
+    return all(BY_CHOICE in label for label in scope)
 
 
 def reach_of(places: Iterable[Evidence]) -> Reach | None:

@@ -317,7 +317,7 @@ class PythonEdges:
             name = self._names.scope_of(value.ref).name
             overrides = self._names.classes.overrides(value.receiver, name) if value.receiver is not None else ()
             for target in dict.fromkeys((value.ref, *overrides)):
-                self._add(Edge(source, target, site.call.line, "by name", Tier.LIKELY))
+                self._add(Edge(source, target, site.call.line, "name", Tier.LIKELY))
 
     # Decorators, strings, collections ---------------------------------------------------------------------------------
 

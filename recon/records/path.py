@@ -23,7 +23,7 @@ DISPATCHES = {
     "protocol": "a statement calls it: a loop `__iter__` and `__next__`, `with` `__enter__` and `__exit__`",
     "builtin": "a builtin calls what it is given: map, filter, sorted",
     "argument": "it is given to a function outside of the tree, which likely calls it",
-    "by name": "a method is looked up by a name that the caller hands over",
+    "name": "a method is looked up by a name that the caller hands over",
     "model": "one of the models that can be loaded",
     "rpc": "workers are told its name",
     "context": "it finds what the source has made, without a call",
@@ -37,7 +37,7 @@ DISPATCHES = {
 
 OUTSIDE = "outside"
 """The dispatch of a call that leaves the tree; only a graph by names tells of them."""
-SUMMARIES = frozenset({"behind", "handed", "kept", "string", "by name", "context", "model"})
+SUMMARIES = frozenset({"behind", "handed", "kept", "string", "name", "context", "model"})
 """Dispatches that sum up what happens over several calls, or somewhere else: no single call site makes the step."""
 
 

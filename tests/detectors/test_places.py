@@ -128,6 +128,14 @@ def test_places_that_a_runner_reaches_come_first_and_tests_last() -> None:
     assert [reached, door, lone, later, test] == ranked([test, lone, door, later, reached])
 
 
+def test_the_runner_that_runs_by_default_comes_first() -> None:
+    chosen = place("e/a.py", "one", Grade.SHAPED, "runner V2 by environment")
+    default = place("e/a.py", "two", Grade.SHAPED, "runner V1")
+    both = place("e/a.py", "three", Grade.SHAPED, "runner V1", "runner V2 by environment")
+
+    assert [default, both, chosen] == ranked([chosen, default, both])
+
+
 def test_reach_is_that_of_the_best_place() -> None:
     """Wired where a runner reaches any of them."""
     wired = place("e/a.py", "f", Grade.SHAPED, "runner V1")
