@@ -1,18 +1,15 @@
 """The one file that sees all stages: from what the user named to a run.
 
-target ─facts─▶ Found ─sources─▶ Snapshot ─index─▶ Index ─detectors─▶ Findings ─verdicts─▶ Verdict ─▶ Run
+target ─▶ Source (`recon.targets`) ─index─▶ Index ─detectors─▶ Findings ─verdicts─▶ Verdict ─▶ Run
 GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Estimate
 """
 
-import platform
 import re
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from recon import __version__
@@ -22,15 +19,9 @@ from recon.detectors.members import settled
 from recon.detectors.registry import capabilities as known_capabilities
 from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
 from recon.detectors.survey import survey
-from recon.errors import Interrupted, NoEngine, ReconError, Unreadable
+from recon.errors import Interrupted, ReconError, Unreadable
 from recon.estimates.decision import decide
-from recon.facts.folder import find_in_folder
-from recon.facts.gather import gather
-from recon.facts.gpus import GPUS
-from recon.facts.installs import discover
-from recon.facts.machine import MACHINE
 from recon.facts.names import PACKAGE_OF
-from recon.facts.pythons import pythons
 from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
@@ -39,12 +30,12 @@ from recon.index.index import Index, index_of, open_cache
 from recon.index.names import Names
 from recon.index.parts import keep
 from recon.index.pycg import by_names
-from recon.ports import Progress, Shell, SourceTree
+from recon.ports import Progress
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
 from recon.records.callgraph import CallGraph
-from recon.records.host import Host, PythonEnv
-from recon.records.install import Edits, Excerpt, Found, Install
+from recon.records.host import Host
+from recon.records.install import Excerpt, Install
 from recon.records.path import CallPath
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.records.run import Searched as RunSearched
@@ -52,15 +43,14 @@ from recon.records.source import Snapshot
 from recon.records.unknown import PARTLY, Unknown
 from recon.records.verdict import Capability, Searched, Verdict
 from recon.sources.capture import capture
-from recon.sources.edits import compare_with_record
 from recon.sources.local import LocalTree
-from recon.sources.release import open_release, open_wheel
 from recon.sources.store import OUTLINES, BlobStore
+from recon.targets import RELEASES, Source, host_of, sources
+from recon.targets import ScanTargets as ScanTargets  # noqa: PLC0414 - named where a scan is asked for
+from recon.targets import Settings as Settings  # noqa: PLC0414 - likewise
 from recon.verdicts.companions import settle
 from recon.verdicts.judge import judge
 
-RELEASES = Host("releases", "releases", "", (), ())
-"""Stands for the machine of trees that no machine holds."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 FEW_FILES = 200
 """A folder with no more files is read faster in one process, without a cache."""
@@ -68,28 +58,6 @@ EXCERPT_LINES = 6
 EXCERPT_COLUMNS = 400
 MOST_NEAREST = 8
 """Nearest misses kept for each verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScanTargets:
-    """What is to be scanned."""
-
-    paths: tuple[str, ...]
-    releases: tuple[str, ...]
-    local: bool
-    """Look for the installs of this machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a stage needs to know besides its targets."""
-
-    cache_dir: Path
-    state_dir: Path
-    compiled: bool
-    """Read the names in compiled libraries."""
-    workers: int
-    """Processes that read sources; 0 reads in this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +72,6 @@ class ProbeRequest:
     allow_busy: bool
     archs: tuple[int, ...]
     python: str
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A tree that is ready to be indexed."""
-
-    found: Found
-    host: Host
-    snapshot: Snapshot
-    edits: Edits
 
 
 @dataclass(eq=False)
@@ -181,7 +139,7 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
 
 def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, progress: Progress) -> None:
     try:
-        for source in _sources(targets, settings, progress, learned):
+        for source in sources(targets, settings, progress, learned.unknowns):
             learned.hosts.append(source.host)
             try:
                 _judge_into(learned, source, settings, progress)
@@ -190,75 +148,6 @@ def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, prog
     except Exception:
         progress.advance(0)  # where a library made an error of a stop, this raises it anew
         raise
-
-
-def _sources(targets: ScanTargets, settings: Settings, progress: Progress, learned: _Learned) -> Iterator[Source]:
-    store = BlobStore(settings.cache_dir)
-    shell = LocalShell()
-    steps: list[tuple[str, Callable[[], Iterator[Source]]]] = []
-    if targets.paths:
-        host = host_of(shell)
-        steps += [(path, partial(_from_path, path, host, store, settings, progress)) for path in targets.paths]
-    steps += [(name, partial(_from_release, name, store, settings, progress)) for name in targets.releases]
-    if targets.local:
-        steps.append(("this machine", partial(_from_machine, shell, store, settings, progress, learned)))
-    for name, step in steps:
-        try:
-            yield from step()
-        except ReconError as error:
-            if len(steps) == 1 and not learned.installs:
-                raise
-            learned.unknowns.append(Unknown(error.kind, name, error.message))
-
-
-def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
-    if path.endswith(".whl") and Path(path).is_file():
-        read = open_wheel(Path(path), store, progress, compiled=settings.compiled)
-        yield Source(read.found, host, read.snapshot, Edits(0, (), (), ()))
-        return
-    for found in find_in_folder(path):
-        yield _captured(found, host, store, settings, progress)
-
-
-def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
-    read = open_release(release, store, progress, compiled=settings.compiled)
-    yield Source(read.found, RELEASES, read.snapshot, Edits(0, (), (), ()))
-
-
-def _from_machine(
-    shell: Shell, store: BlobStore, settings: Settings, progress: Progress, learned: _Learned
-) -> Iterator[Source]:
-    environments = pythons((sys.prefix,))
-    values, unknowns = gather(shell, [environments])
-    learned.unknowns += unknowns
-    listed = values.of(environments)
-    known: tuple[PythonEnv, ...] = listed.environments if listed is not None else ()
-    found, more = discover(shell, known)
-    learned.unknowns += [*(listed.unknowns if listed is not None else ()), *more]
-    if not found:
-        raise NoEngine(
-            f"no engine is installed in the {len(known)} Python environments of this machine",
-            "Name a tree with --path DIR, or read a published release with --release vllm==VERSION.",
-        )
-    host = replace(host_of(shell), environments=known)
-    for each in found:
-        yield _captured(each, host, store, settings, progress)
-
-
-def _captured(found: Found, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Source:
-    tree: SourceTree = LocalTree(Path(found.root), found.packages)
-    snapshot = capture(tree, store, progress, compiled=settings.compiled)
-    return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, blobs=store))
-
-
-def host_of(shell: Shell) -> Host:
-    """What a machine says of itself."""
-    values, _ = gather(shell, [MACHINE])
-    machine = values.of(MACHINE)
-    gpus, _ = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
-    if machine is None:
-        return Host(shell.name, shell.name, platform.platform(), gpus.of(GPUS) or (), ())
-    return Host(machine.machine_id or machine.hostname, shell.name, machine.platform, gpus.of(GPUS) or (), ())
 
 
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:

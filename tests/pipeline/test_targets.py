@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recon import pipeline
+from recon import pipeline, targets
 from recon.errors import Interrupted, NoEngine, NotFound, Unreadable
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Silent
@@ -18,6 +18,7 @@ from recon.records.unknown import Unknown
 from recon.records.verdict import Standing
 from recon.runs.files import load, save
 from recon.sources.store import BlobStore
+from recon.targets import Source
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import VLLM, WALK, tree, verdict
 from tests.sources.made import library, wheel
@@ -162,7 +163,7 @@ def test_installs_of_this_machine_carry_its_environments(
         one = Found(Engine.VLLM, "9.8.7", str(folder), ("vllm",), "", provenance)
         return (one,), (Unknown("package", "/env", "half installed"),)
 
-    monkeypatch.setattr(pipeline, "discover", found)
+    monkeypatch.setattr(targets, "discover", found)
     run = pipeline.scan(ScanTargets((), (), local=True), settings, Silent())
 
     assert [environments[0]] == [host.environments for host in run.hosts]
@@ -173,7 +174,7 @@ def test_installs_of_this_machine_carry_its_environments(
 
 def test_a_machine_without_engines_is_told_so(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to try."""
-    monkeypatch.setattr(pipeline, "discover", lambda _shell, _known: ((), ()))
+    monkeypatch.setattr(targets, "discover", lambda _shell, _known: ((), ()))
 
     with pytest.raises(NoEngine, match="no engine is installed in the") as raised:
         pipeline.scan(ScanTargets((), (), local=True), settings, Silent())
@@ -265,7 +266,7 @@ def test_a_tree_that_cannot_be_judged_leaves_the_others(
     one, two = tree(tmp_path / "one", VLLM), tree(tmp_path / "two", {**VLLM, "vllm/walk.py": WALK})
     judge_into = pipeline._judge_into
 
-    def fail(learned: pipeline._Learned, source: pipeline.Source, *rest: object) -> None:
+    def fail(learned: pipeline._Learned, source: Source, *rest: object) -> None:
         if source.found.root == str(one):
             raise Unreadable("the disk failed")
         judge_into(learned, source, *rest)  # type: ignore[arg-type]
