@@ -1,6 +1,6 @@
 """The Protocols through which stages meet the world."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,20 @@ class Shell(Protocol):
 
     def run(self, script: str, *, timeout_s: float = 30.0) -> Reply:
         """Run a script given on standard input, both streams capped.
+
+        Raises:
+            Unreachable: the machine did not answer, or not in time.
+        """
+        ...
+
+    def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """As `run`, but standard output goes to `sink` in pieces as it arrives and is not kept: `stdout` is empty.
+
+        Args:
+            script: What sh reads.
+            sink: Takes each piece. What it raises ends the script and is raised here.
+            timeout_s: For the whole script.
+            cap_bytes: A script that says more is ended; `sink` got so many bytes.
 
         Raises:
             Unreachable: the machine did not answer, or not in time.

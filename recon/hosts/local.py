@@ -6,8 +6,8 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from recon.errors import Unreachable
 from recon.ports import Reply
@@ -61,6 +61,16 @@ class LocalShell:
         Raises:
             Unreachable: there is no sh, or the script was not done in time.
         """
+        heard = bytearray()
+        reply = self.stream(script, heard.extend, timeout_s=timeout_s, cap_bytes=self.stdout_cap_bytes)
+        return replace(reply, stdout=_text(heard))
+
+    def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """Run a script whose standard output goes to `sink` as it comes, and end all that it started.
+
+        Raises:
+            Unreachable: there is no sh, or the script was not done in time.
+        """
         try:
             # The context manager of Popen would wait for ever for a child in uninterruptible sleep.
             child = subprocess.Popen(
@@ -77,13 +87,13 @@ class LocalShell:
                 "A POSIX sh must be on PATH.",
             ) from error
         try:
-            talk = _Talk(child, script, self.stdout_cap_bytes, self.stderr_cap_bytes)
+            talk = _Talk(child, script, sink, cap_bytes, self.stderr_cap_bytes)
             over = talk.hold(time.monotonic() + timeout_s)
         finally:
             status = _end(child)
         if not over:
             raise Unreachable(f"{self.name}: no answer within {timeout_s:g} s", "A busy disk or a hanging mount?")
-        return Reply(talk.stdout, talk.stderr, CUT if talk.cut else status)
+        return Reply("", talk.stderr, CUT if talk.cut else status)
 
 
 def clean_environment(inherited: Mapping[str, str]) -> dict[str, str]:
@@ -95,7 +105,14 @@ def clean_environment(inherited: Mapping[str, str]) -> dict[str, str]:
 class _Talk:
     """One exchange: the script goes in while both streams are drained, so that no side can block the other."""
 
-    def __init__(self, child: subprocess.Popen[bytes], script: str, stdout_cap: int, stderr_cap: int) -> None:
+    def __init__(
+        self,
+        child: subprocess.Popen[bytes],
+        script: str,
+        sink: Callable[[bytes], None],
+        stdout_cap: int,
+        stderr_cap: int,
+    ) -> None:
         assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
@@ -103,16 +120,13 @@ class _Talk:
         self._child = child
         self._script = memoryview(script.encode("utf-8", "surrogateescape"))
         self._stdin, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
-        self._heard = {self._stdout: bytearray(), self._stderr: bytearray()}
-        self._caps = {self._stdout: stdout_cap, self._stderr: stderr_cap}
-
-    @property
-    def stdout(self) -> str:
-        return self._heard[self._stdout].decode("utf-8", "surrogateescape")
+        self._complaints = bytearray()
+        self._sinks = {self._stdout: sink, self._stderr: self._complaints.extend}
+        self._room = {self._stdout: stdout_cap, self._stderr: stderr_cap}
 
     @property
     def stderr(self) -> str:
-        return self._heard[self._stderr].decode("utf-8", "surrogateescape")
+        return _text(self._complaints)
 
     def hold(self, deadline: float) -> bool:
         """Talk until the child is done or said too much; False if the deadline came first."""
@@ -121,7 +135,7 @@ class _Talk:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)
             selector.register(self._stderr, selectors.EVENT_READ)
-            while not self.cut and set(self._heard) & {key.fileobj for key in selector.get_map().values()}:
+            while not self.cut and set(self._sinks) & {key.fileobj for key in selector.get_map().values()}:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return False
@@ -144,9 +158,11 @@ class _Talk:
         chunk = os.read(source.fileno(), _CHUNK)
         if not chunk:
             selector.unregister(source)
-        room = self._caps[source] - len(self._heard[source])
-        self._heard[source] += chunk[: max(room, 0)]
+        room = self._room[source]
         self.cut = self.cut or (source is self._stdout and len(chunk) > room)
+        self._room[source] -= len(chunk[:room])
+        if chunk[:room]:
+            self._sinks[source](chunk[:room])
 
     def _say(self) -> bool:
         """Write more of the script; False when all is written or nobody listens."""
@@ -178,6 +194,11 @@ def _end(child: subprocess.Popen[bytes]) -> int:
     except subprocess.TimeoutExpired:  # uninterruptible, as a hanging driver makes it: it is not waited for
         return -signal.SIGKILL
     return status if status >= 0 else 128 - status
+
+
+def _text(heard: bytearray) -> str:
+    """What was heard; bytes that are not UTF-8 are kept as surrogates."""
+    return heard.decode("utf-8", "surrogateescape")
 
 
 def _close(stream: object) -> None:

@@ -1,6 +1,7 @@
 """Several facts in one script: none can take another with it, and no noise is taken for an answer."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +35,12 @@ class FakeShell:
         if isinstance(self.answer, Unreachable):
             raise self.answer
         return self.answer
+
+    def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """Say it in one piece."""
+        reply = self.run(script, timeout_s=timeout_s)
+        sink(reply.stdout.encode())
+        return replace(reply, stdout="")
 
 
 def test_each_fact_gets_its_own_streams_and_status() -> None:

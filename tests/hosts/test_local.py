@@ -141,3 +141,46 @@ def test_other_shells_answer_alike(program: tuple[str, ...]) -> None:
     reply = LocalShell(program=program).run("echo $((1 + 1)); false")
 
     assert ("2\n", 1) == (reply.stdout, reply.status)
+
+
+def test_a_stream_comes_in_pieces_and_is_not_kept() -> None:
+    """The sink gets every byte, NUL and bytes that are not UTF-8 among them, while the script is still running."""
+    pieces: list[tuple[float, bytes]] = []
+    started = time.monotonic()
+    reply = LocalShell().stream(
+        r"printf 'a\000\377'; sleep 0.5; head -c 300000 /dev/zero; exit 4",
+        lambda piece: pieces.append((time.monotonic() - started, piece)),
+        timeout_s=20,
+        cap_bytes=1_000_000,
+    )
+
+    assert ("", 4) == (reply.stdout, reply.status)
+    assert b"a\0\xff" + bytes(300_000) == b"".join(piece for _, piece in pieces)
+    assert pieces[0][0] < 0.4
+
+
+def test_a_stream_is_cut_at_its_cap() -> None:
+    """What goes beyond never reaches the sink."""
+    heard = bytearray()
+    reply = LocalShell().stream("while :; do echo flood; done", heard.extend, timeout_s=20, cap_bytes=70_000)
+
+    assert (70_000, CUT) == (len(heard), reply.status)
+
+
+def test_a_sink_that_refuses_ends_the_script(tmp_path: Path) -> None:
+    """Its error arrives here, and nothing runs on."""
+
+    def refuse(_: bytes) -> None:
+        raise ValueError("no more")
+
+    script = f"echo $$ > {tmp_path}/pid; echo x; sleep 60"
+    with pytest.raises(ValueError, match="no more"):
+        LocalShell().stream(script, refuse, timeout_s=20, cap_bytes=100)
+
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def test_a_stream_that_stalls_is_late() -> None:
+    """The deadline is for the whole script."""
+    with pytest.raises(Unreachable, match="no answer within"):
+        LocalShell().stream("echo x; sleep 60", lambda _: None, timeout_s=0.5, cap_bytes=100)
