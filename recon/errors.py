@@ -73,6 +73,20 @@ class Unreachable(ReconError):
     exit = Exit.INCOMPLETE
 
 
+class HostLate(ReconError):
+    """What a host may take of our time is over."""
+
+    kind = "timeout"
+    exit = Exit.INCOMPLETE
+
+
+class HostBusy(ReconError):
+    """The host has other work, and was to be left alone then."""
+
+    kind = "host_busy"
+    exit = Exit.INCOMPLETE
+
+
 class NoGpu(ReconError):
     """A GPU was asked for and there is none that can be used."""
 

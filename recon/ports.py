@@ -47,6 +47,25 @@ class Shell(Protocol):
         ...
 
 
+class HostShell(Shell, Protocol):
+    """A shell on a machine that was connected to."""
+
+    @property
+    def user(self) -> str:
+        """Who is logged in there."""
+        ...
+
+    @property
+    def transport(self) -> str:
+        """What carries it and, where that is not the usual, why: `openssh: the key is a security key`."""
+        ...
+
+    @property
+    def line(self) -> str:
+        """The one command line that is started there; every script is its standard input."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A file as a directory listing shows it."""

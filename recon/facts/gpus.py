@@ -16,6 +16,7 @@ LATE = (124, 137)
 MIB = 1 << 20
 
 COMMAND = f"""{BOUNDED}
+ulimit -S -v unlimited 2>/dev/null  # the driver maps more address space than it uses
 PATH=$PATH:/usr/lib/wsl/lib:/usr/local/nvidia/bin
 command -v nvidia-smi >/dev/null 2>&1 || exit 0
 bounded {DEADLINE_S} nvidia-smi --query-gpu={",".join(COLUMNS)} --format=csv,noheader,nounits

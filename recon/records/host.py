@@ -40,6 +40,8 @@ class Host:
     """`uname -srm`; empty if unknown."""
     gpus: tuple[Gpu, ...]
     environments: tuple[PythonEnv, ...]
+    transport: str = ""
+    """How it was reached and why so, e.g. `paramiko` or `openssh: the key is a security key`; empty if it was not."""
 
     def counts(self, gpu: str) -> bool:
         """Whether times taken on a GPU of this model say something about this host.

@@ -8,13 +8,14 @@ import pytest
 
 from recon.facts.fact import Fact, FactUnreadable
 from recon.facts.gpus import GPUS
+from recon.facts.load import LOAD
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
 from recon.facts.sites import packages, sites
 from recon.ports import Reply
 
 HERE = Path(__file__).parent
-FACTS: dict[str, Fact[object]] = {fact.name: fact for fact in (MACHINE, GPUS, pythons(), sites(()), packages(()))}
+FACTS: dict[str, Fact[object]] = {fact.name: fact for fact in (MACHINE, GPUS, LOAD, pythons(), sites(()), packages(()))}
 RECORDINGS = sorted(HERE.glob("*/*.json"))
 
 
