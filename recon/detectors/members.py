@@ -27,7 +27,8 @@ def settled(index: Index, verdict: Verdict, evidence: Sequence[Evidence]) -> Ver
     if verdict.standing not in _SPEAKING:
         return verdict
     reach, reason = verdict.reach, verdict.reason
-    if reach in {Reach.DEFINED, Reach.WIRED} or (reach is None and index.steps.roots):
+    # A detector that says "wired" of places which no step leads to knows of another way: at start, in another process.
+    if reach is Reach.DEFINED or (reach is None and index.steps.roots):
         reach = Reach.WIRED if any(each.scope for each in evidence) else Reach.DEFINED
         if reach is Reach.DEFINED and index.steps.roots:
             reason = f"{reason} {_why_unreached(index, verdict.evidence)}"

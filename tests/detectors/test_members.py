@@ -1,5 +1,7 @@
 """One answer for each runner that could be running, and the reach that the call paths give."""
 
+from dataclasses import replace
+
 from recon.detectors.members import settled
 from recon.records.verdict import Member, Reach, Standing
 from tests.detectors.test_calls import verdict
@@ -106,3 +108,11 @@ def test_what_only_another_part_calls_was_not_found_on_a_path() -> None:
 def test_a_tree_without_a_step_is_not_asked() -> None:
     """A kernel package has none."""
     assert (None, "Seen.") == judged({"accept.py": BETTER}, "accept.py:accept")
+
+
+def test_a_detector_may_know_of_a_way_that_is_no_step() -> None:
+    """Graphs are captured while the server starts, metrics are told in another process."""
+    index = index_of(TREE | {"accept.py": BETTER})
+    given = replace(verdict(index, "accept.py:lonely"), reach=Reach.WIRED)
+
+    assert Reach.WIRED is settled(index, given, given.evidence).reach
