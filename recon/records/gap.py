@@ -26,6 +26,8 @@ class Answer:
     is_near: bool
     """Whether the place is only what came nearest."""
     why: str
+    brief: str
+    """The reason where there is little room: of what was only searched in vain, what stands in its place."""
     gates: tuple[Gate, ...]
     """Conditions in the engine under which what is there may run."""
     lacking: tuple[str, ...]

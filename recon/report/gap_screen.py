@@ -15,6 +15,7 @@ from recon.report.gap_words import (
     GapView,
     answer_words,
     approach_of,
+    brief_words,
     doubts_of,
     gate_words,
     hook_at,
@@ -22,17 +23,20 @@ from recon.report.gap_words import (
     need_words,
     other_place,
     place_words,
+    searched_words,
     sentence_of,
     step_words,
     who_words,
-    why_words,
 )
+from recon.report.numbers import counted
 from recon.report.terminal import WIDTH, table, text, written
 from recon.report.text import clipped, shortened, visible
 from recon.report.words import STANDINGS
 
 MOST_LINES = 6
 """Lines of a reason; files have the whole of it."""
+MOST_LIMITS = 1
+"""Conditions told beside an answer; the rest is counted."""
 MOST_OUTSIDE = 12
 """Lines about others that have it; the rest is counted."""
 _STYLES = {"yes": "green", "partly": "yellow", "no": "red", "unknown": "magenta", "none": "dim"}
@@ -57,6 +61,8 @@ def _blocks(view: GapView, width: int) -> Iterator[RenderableType]:
         yield _answers(view, install, gaps)
         for gap in gaps:
             yield _needs(view, gap, width)
+            if searched := searched_words(view, gap):
+                yield text(searched, "dim")
             if gap.steps:
                 yield _patch(gap, width)
             if gap.elsewhere:
@@ -99,9 +105,12 @@ def _where(answer: Answer, room: int) -> Text:
         near, _, at = place.rpartition(" ")
         before = f"{near} " if near else ""
         made.append(f"{before}{shortened(visible(at), room - len(before), cell_len)}\n")
-    made.append(clipped(visible(why_words(answer)), MOST_LINES * room, cell_len), style="dim")
-    for limit in limits_of(answer):
+    made.append(clipped(visible(brief_words(answer)), MOST_LINES * room, cell_len), style="dim")
+    limits = limits_of(answer)
+    for limit in limits[:MOST_LIMITS]:
         made.append(f"\nonly where {visible(limit)}", style="dim")
+    if len(limits) > MOST_LIMITS:
+        made.append(f"\nand under {counted(len(limits) - MOST_LIMITS, 'further condition')}", style="dim")
     return made
 
 

@@ -93,8 +93,29 @@ def place_words(answer: Answer) -> str:
 
 def why_words(answer: Answer) -> str:
     """The reason, and who lacks it where others do not."""
-    lacking = f" Not in {', '.join(answer.lacking)}." if answer.lacking else ""
-    return f"{answer.why}{lacking}"
+    return f"{answer.why}{_lacking(answer)}"
+
+
+def brief_words(answer: Answer) -> str:
+    """The same for a screen, on which what was searched is said once."""
+    return f"{answer.brief}{_lacking(answer)}"
+
+
+def _lacking(answer: Answer) -> str:
+    return f" Not in {', '.join(answer.lacking)}." if answer.lacking else ""
+
+
+def searched_words(view: GapView, gap: Gap) -> str:
+    """What was searched for the needs that are missing; empty if none is."""
+    missing = {answer.capability for answer in gap.answers if answer.standing is Standing.ABSENT}
+    found = [each.searched for each in view.installs[gap.install].verdicts if each.capability in missing]
+    if not found:
+        return ""
+    most = max(found, key=lambda each: each.examined)
+    return (
+        f"No: none of its form in {count(most.files)} files, {count(most.functions)} functions, "
+        f"{count(most.kernels)} kernels and {count(most.libraries)} compiled libraries; a place comes near."
+    )
 
 
 def doubts_of(gap: Gap) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from recon.records.install import Install
 from recon.records.path import Hop
 from recon.records.unknown import PARTLY, Unknown
 from recon.records.verdict import Member, Reach, Searched, Standing, Verdict
+from recon.verdicts.judge import NOTHING_ALIKE
 
 MOST_HOOKS = 5
 """Places of one step."""
@@ -97,9 +98,17 @@ def _answer(need: Need, verdicts: Verdicts) -> Answer:
         place=place,
         is_near=not verdict.evidence,
         why=verdict.reason,
+        brief=_brief(verdict, place),
         gates=verdict.gates,
         lacking=tuple(member.name for member in verdict.members if member.standing is Standing.ABSENT),
     )
+
+
+def _brief(verdict: Verdict, place: Evidence | None) -> str:
+    """The reason in few words."""
+    if place is None or not verdict.reason.startswith(NOTHING_ALIKE):
+        return verdict.reason
+    return f"{place.symbol}: {place.note}."
 
 
 def _standing(feature: Feature, answers: Sequence[Answer]) -> Standing:

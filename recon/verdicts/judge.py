@@ -15,6 +15,8 @@ from recon.records.unknown import PACKAGE, PARTLY, Unknown
 from recon.records.verdict import Searched, Standing, Verdict
 
 MOST_PLACES = 5
+NOTHING_ALIKE = "No code of this form"
+"""How the reason begins where a detector gave none of its own and nothing was found."""
 DECLARED_SUFFICES = ("drafter.", "metrics.")
 
 
@@ -50,7 +52,7 @@ def _found(findings: Findings, proof: list[Evidence]) -> str:
 def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) -> str:
     near = f"; the nearest is {nearest[0].symbol}: {nearest[0].note}" if nearest else ""
     return (
-        f"No code of this form ({_lower(title)}) among {searched.functions:,} functions, {searched.kernels:,} of them "
+        f"{NOTHING_ALIKE} ({_lower(title)}) among {searched.functions:,} functions, {searched.kernels:,} of them "
         f"kernels, and {searched.libraries:,} compiled libraries{near}."
     )
 

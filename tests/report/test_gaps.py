@@ -66,6 +66,7 @@ def test_every_need_has_its_answer_place_and_reason() -> None:
     assert re.search(r"^drafter \(block diffusion\) +yes +vllm/v1/spec_decode/dflash.py:20$", shown, re.MULTILINE)
     assert re.search(r"^walk the tree +no +nearest vllm/v1/sample/rejection_sampler.py:695$", shown, re.MULTILINE)
     assert "No function walks a tree of drafts." in shown
+    assert re.search(r"^No: none of its form in [\d,]+ files?, ", shown, re.MULTILINE)
     assert re.search(r"^state per node \(hybrid models\) +cannot tell", shown, re.MULTILINE)
 
 

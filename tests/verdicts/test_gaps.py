@@ -105,6 +105,19 @@ def test_of_two_that_are_there_the_connected_one_answers() -> None:
     assert "d.two" == answer.capability
 
 
+@pytest.mark.parametrize(
+    ("reason", "brief"),
+    [("No code of this form (a) among 9 functions.", "near: near does it."), ("Its wrapper is left alone.", None)],
+)
+def test_what_was_searched_in_vain_is_told_in_few_words_by_what_stands_there(reason: str, brief: str | None) -> None:
+    """A reason of the detector's own says more than that."""
+    one = replace(verdict("c.a", A, nearest=[place("near")]), reason=reason)
+
+    (answer,) = gap_of(feature(need("a")), install(one), [install(one)]).answers
+
+    assert (reason, brief or reason) == (answer.why, answer.brief)
+
+
 def test_what_was_never_judged_is_unknown_and_no_step() -> None:
     """A run of an older recon, or a capability that nobody looks for."""
     gap = gap_of(feature(need("walk", core=True)), install())
