@@ -87,6 +87,54 @@ class HostBusy(ReconError):
     exit = Exit.INCOMPLETE
 
 
+class ClientConfig(ReconError):
+    """The configuration of the ssh client does not make sense, or cannot be carried out."""
+
+    kind = "ssh_config"
+    exit = Exit.INCOMPLETE
+
+
+class Auth(ReconError):
+    """The host did not accept us, or there was nothing to offer it."""
+
+    kind = "auth"
+    exit = Exit.INCOMPLETE
+
+
+class HostKey(ReconError):
+    """The host is not the one that it should be, or nobody can say so.
+
+    Attributes:
+        why: Word for machines: `unknown`, `changed`, `revoked` or `certificate`.
+    """
+
+    kind = "host_key"
+    exit = Exit.INCOMPLETE
+    why = "unknown"
+
+
+class HostKeyUnknown(HostKey):
+    """No key of this host is known."""
+
+
+class HostKeyChanged(HostKey):
+    """Another key of this host is known."""
+
+    why = "changed"
+
+
+class HostKeyRevoked(HostKey):
+    """The key of this host must not be trusted any more."""
+
+    why = "revoked"
+
+
+class HostCertificateRefused(HostKey):
+    """A known authority signed the key of this host, but not for this host, this time or this use."""
+
+    why = "certificate"
+
+
 class NoGpu(ReconError):
     """A GPU was asked for and there is none that can be used."""
 

@@ -1,0 +1,92 @@
+"""What users call hosts, and what no host is called."""
+
+import pytest
+
+from recon.errors import Usage
+from recon.hosts.target import Target, jumps, parse, written
+
+MEANT = {
+    "gpu07": ("", "gpu07", 0),
+    "GPU07.Example": ("", "GPU07.Example", 0),
+    "me@gpu07": ("me", "gpu07", 0),
+    "me@gpu07:2222": ("me", "gpu07", 2222),
+    "me@example.org@gpu07": ("me@example.org", "gpu07", 0),
+    "DOMAIN\\me@gpu07": ("DOMAIN\\me", "gpu07", 0),
+    "machine$@gpu07": ("machine$", "gpu07", 0),
+    "10.0.0.7:22": ("", "10.0.0.7", 22),
+    "::1": ("", "::1", 0),
+    "[::1]": ("", "::1", 0),
+    "[::1]:22": ("", "::1", 22),
+    "me@[2001:db8::7]:2222": ("me", "2001:db8::7", 2222),
+    "fe80::1%eth0": ("", "fe80::1%eth0", 0),
+    "me@[fe80::1%eth0]:65535": ("me", "fe80::1%eth0", 65535),
+    "::ffff:10.0.0.7": ("", "::ffff:10.0.0.7", 0),
+    "[gpu07]:2222": ("", "gpu07", 2222),
+    "ssh://gpu07": ("", "gpu07", 0),
+    "ssh://me@gpu07:2222/": ("me", "gpu07", 2222),
+    "SSH://a%40b@[::1]:22": ("a@b", "::1", 22),
+    "gpu_07": ("", "gpu_07", 0),
+    "gpu-füf": ("", "gpu-füf", 0),
+}
+
+NO_HOST = [
+    "",
+    "@gpu07",
+    "me@",
+    "gpu07:",
+    "gpu07:0",
+    "gpu07:65536",
+    "gpu07:22x",
+    "gpu07:²",
+    "gpu07:" + "9" * 5000,
+    "[::1",
+    "[::1]22",
+    "[]:22",
+    "-oProxyCommand=reboot",
+    "me@-oProxyCommand=reboot",
+    "-l@gpu07",
+    "gpu07;reboot",
+    "gpu07`reboot`",
+    "$(reboot)",
+    "gpu 07",
+    "gpu\n07",
+    "me;reboot@gpu07",
+    "me -oX@gpu07",
+    "me\\@gpu07",
+    "https://gpu07",
+    "ssh://gpu07/home",
+    "ssh://me;reboot@gpu07",
+    "ssh://%2doProxyCommand=x@gpu07",
+]
+
+
+@pytest.mark.parametrize("words", MEANT)
+def test_words_mean_a_host(words: str) -> None:
+    """As ssh reads them."""
+    user, host, port = MEANT[words]
+
+    assert Target(words, user, host, port) == parse(words)
+
+
+@pytest.mark.parametrize("words", NO_HOST)
+def test_what_a_program_would_read_as_more_than_a_name_is_no_host(words: str) -> None:
+    """Neither an option nor a piece of a shell's line gets through."""
+    with pytest.raises(Usage) as caught:
+        parse(words)
+
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("words", [words for words in MEANT if "@example" not in words])
+def test_a_target_survives_being_written(words: str) -> None:
+    """Jumps are handed on to ssh in words."""
+    target = parse(words)
+    again = parse(written(target))
+
+    assert (target.user, target.host, target.port) == (again.user, again.host, again.port)
+
+
+def test_jumps_come_in_their_order_and_none_is_none() -> None:
+    """`none` is not a host."""
+    assert () == jumps("none")
+    assert ("a", "b", "c") == tuple(each.host for each in jumps("a,me@b:2222, c"))
