@@ -29,7 +29,7 @@ class Answer:
     brief: str
     """The reason where there is little room: of what was only searched in vain, what stands in its place."""
     gates: tuple[Gate, ...]
-    """Conditions in the engine under which what is there may run."""
+    """Conditions in the engine under which what is there does not run."""
     lacking: tuple[str, ...]
     """Runners, backends or methods that do not have it, where others do."""
 

@@ -32,7 +32,7 @@ def _blocks(finding: Finding) -> Iterator[RenderableType]:
         through = f", through {route.through}" if route.through else ""
         yield from _section(f"How the engine's step gets there{through}", _stations(route))
     yield from _section("Other ways, in the run file and the page", map(_way, finding.paths[1:]))
-    yield from _section("Gates", map(text, finding.gates))
+    yield from _section("Does not run where", map(text, finding.gates))
     yield from _section("By runner, backend or method", (part for each in finding.members for part in _member(each)))
     searched = [text(f"{finding.searched}."), *(text(f"looked for {shape}") for shape in finding.shapes)]
     searched += [text(f"not read: {each.what}: {each.where}: {each.why}") for each in finding.unread]

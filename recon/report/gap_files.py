@@ -72,7 +72,7 @@ def _table(gap: Gap) -> Iterator[str]:
     for answer in gap.answers:
         near, _, at = place_words(answer).rpartition(" ")
         place = f"{near} {_code(at)}".strip() if at else ""
-        gates = "".join(f" Only where {_plain(limit)}." for limit in limits_of(answer))
+        gates = "".join(f" Not where {_plain(limit)}." for limit in limits_of(answer))
         title = _plain(need_words(answer.title, answer.purpose))
         yield f"| {title} | {here_words(answer)} | {place} | {_plain(why_words(answer))}{gates} |"
 

@@ -108,9 +108,9 @@ def _where(answer: Answer, room: int) -> Text:
     made.append(clipped(visible(brief_words(answer)), MOST_LINES * room, cell_len), style="dim")
     limits = limits_of(answer)
     for limit in limits[:MOST_LIMITS]:
-        made.append(f"\nonly where {visible(limit)}", style="dim")
+        made.append(f"\nnot where {visible(limit)}", style="dim")
     if len(limits) > MOST_LIMITS:
-        made.append(f"\nand under {counted(len(limits) - MOST_LIMITS, 'further condition')}", style="dim")
+        made.append(f"\nnor under {counted(len(limits) - MOST_LIMITS, 'further condition')}", style="dim")
     return made
 
 

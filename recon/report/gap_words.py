@@ -153,7 +153,7 @@ def route_words(hook: Hook) -> str:
 
 
 def limits_of(answer: Answer) -> tuple[str, ...]:
-    """Conditions under which what is there may run; what is missing has its gates with its step."""
+    """Conditions under which what is there does not run; what is missing has its gates with its step."""
     return tuple(map(gate_words, answer.gates)) if answer.standing is Standing.PRESENT else ()
 
 

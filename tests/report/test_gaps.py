@@ -87,12 +87,12 @@ def test_the_patch_names_places_routes_and_gates_in_its_order() -> None:
 def test_what_is_there_under_a_condition_says_so() -> None:
     """Under its answer, as there is no step that could."""
     run = scan()
-    drafter = replace(run.installs[1].verdicts[3], gates=(Gate("not use_v2", "vllm/config.py", 9),))
+    drafter = replace(run.installs[1].verdicts[3], gates=(Gate("use_v2", "vllm/config.py", 9),))
     vllm = replace(run.installs[1], verdicts=(*run.installs[1].verdicts[:3], drafter))
     view = gapped(replace(run, installs=(vllm,)), FEATURES["ddtree"])
 
-    assert "only where not use_v2 (vllm/config.py:9)" in " ".join(gap_screen(view, 100).split())
-    assert "Only where not use\\_v2 (vllm/config.py:9)." in gap_markdown(view)
+    assert "not where use_v2 (vllm/config.py:9)" in " ".join(gap_screen(view, 100).split())
+    assert "Not where use\\_v2 (vllm/config.py:9)." in gap_markdown(view)
 
 
 def test_a_long_way_is_told_by_its_end_on_the_screen() -> None:
