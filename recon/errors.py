@@ -135,6 +135,18 @@ class HostCertificateRefused(HostKey):
     why = "certificate"
 
 
+class TimedOut(Unreachable):
+    """Something answered, or was there, and was not done in time."""
+
+    kind = "timeout"
+
+
+class LoginShell(Unreachable):
+    """The host lets us in, but its login shell or a forced command starts no sh."""
+
+    kind = "login_shell"
+
+
 class NoGpu(ReconError):
     """A GPU was asked for and there is none that can be used."""
 

@@ -237,7 +237,7 @@ class Yard:
         path.write_text("\n".join("\n  ".join(block) for block in blocks) + "\n")
         return path
 
-    def link(self, server: Server | None = None, **options: float | str) -> str:
+    def link(self, server: Server | None = None, **options: float | str | Path) -> str:
         """A ProxyCommand that goes through link.py; its options by keyword, such as delay_ms=50 or cut_file=PATH."""
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         where = [HERE, str(server.port)] if server else ["%h", "%p"]

@@ -1,0 +1,65 @@
+"""What ssh complains of on standard error, as the errors that paramiko's connections have."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from recon.errors import (
+    Auth,
+    ClientConfig,
+    HostKeyChanged,
+    HostKeyRevoked,
+    HostKeyUnknown,
+    ReconError,
+    TimedOut,
+    Unreachable,
+)
+from recon.hosts.effective import Effective
+from recon.hosts.exchange import first_line
+from recon.hosts.throttle import Crowded
+
+_KEY_HINT = (
+    "Compare it with what its administrator says; `ssh-keygen -R` forgets an old key, --accept-new adds a new one."
+)
+_KINDS: tuple[tuple[str, Callable[[str, str], ReconError], str], ...] = (
+    (r"REVOKED HOST KEY DETECTED|marked as revoked", HostKeyRevoked, "Do not connect before it has a new key."),
+    (r"REMOTE HOST IDENTIFICATION HAS CHANGED", HostKeyChanged, _KEY_HINT),
+    (r"No .* host key is known for|Host key verification failed|authenticity of host", HostKeyUnknown, _KEY_HINT),
+    (r"Could not resolve hostname", Unreachable, "A typing error, or a name that only a VPN or a jump host knows?"),
+    (r"Connection refused", Unreachable, "Is sshd running there, on that port?"),
+    (r"No route to host|Network is unreachable", Unreachable, "Is the network or the VPN up?"),
+    (r"timed out|[Tt]imeout, server .* not responding", TimedOut, "A firewall that drops, or a host that is off?"),
+    (r"administratively prohibited", Unreachable, "AllowTcpForwarding is off on the jump host."),
+    (r"open failed|stdio forwarding failed", Unreachable, "Is the name known on the jump host, and sshd running?"),
+    (r"Permission denied|Too many authentication failures", Auth, "Is the right key in the agent or in IdentityFile?"),
+    (r"Unable to negotiate", Unreachable, "Old algorithms must be allowed in ~/.ssh/config for this host."),
+    (r"Bad configuration option|configuration options?|[Uu]nsupported option", ClientConfig, "Try: ssh -G HOST"),
+    (r"banner line contains|Bad remote protocol|invalid characters", Unreachable, "Is it the right port?"),
+)
+_CROWDED = re.compile(
+    r"MaxStartups|Not allowed at this time|kex_exchange_identification: (?:read: )?Connection (?:closed|reset)"
+)
+_PORT = re.compile(r"\bport (\d+)")
+
+
+def read(name: str, route: Sequence[Effective], said: bytes) -> ReconError | Crowded:
+    """The error that a complaint of ssh means; Crowded if it is worth trying again."""
+    text = said.decode("utf-8", "replace")
+    for pattern, kind, hint in _KINDS:
+        if found := re.search(pattern, text):
+            start = text.rfind("\n", 0, found.start()) + 1
+            line = first_line(text[start:].encode("utf-8", "replace"), 200).strip("@ ")
+            return kind(f"{_whose(name, route, line)}: {line}", hint)
+    if _CROWDED.search(text):
+        return Crowded(first_line(said))
+    return Unreachable(f"{name}: ssh ended: {first_line(said) or 'it did not say why'}", f"Try: ssh {name}")
+
+
+def _whose(name: str, route: Sequence[Effective], line: str) -> str:
+    """The host that a line is about: a jump host if it names its port or its name, and not the last one's."""
+    port = _PORT.search(line)
+    for hop in route[:-1]:
+        here = hop.hostname in line or hop.target.host in line
+        last = route[-1]
+        if here and (not port or int(port[1]) == hop.port) and (hop.hostname != last.hostname or hop.port != last.port):
+            return f"{name}: jump host {hop.target.typed or hop.hostname}"
+    return name

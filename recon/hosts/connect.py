@@ -1,0 +1,84 @@
+"""A shell on a host: which transport carries it, and why."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from recon.errors import ReconError, Unreachable
+from recon.hosts import openssh
+from recon.hosts.effective import Effective, route
+from recon.hosts.shell import SshShell
+from recon.hosts.target import Target
+from recon.hosts.terminal import person
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How hosts are connected to."""
+
+    transport: Literal["auto", "paramiko", "openssh"] = "auto"
+    accept_new: bool = False
+    """Add the key of a host of which none is known; one that changed is refused all the same."""
+    config: Path | None = None
+    """As `ssh -F`."""
+    batch: bool = False
+    """Ask nothing, terminal or not."""
+    connect_timeout_s: float = 10.0
+    """For each step of the way, where the configuration has no ConnectTimeout."""
+
+
+@contextlib.contextmanager
+def connect(target: Target, options: Options | None = None) -> Iterator[SshShell]:
+    """A shell on a host; every connection and process of it is gone on leaving.
+
+    paramiko carries it, unless the configuration or the host wants what only the system's ssh can do.
+
+    Raises:
+        ReconError: it cannot be reached, trusted or logged in to.
+    """
+    options = options or Options()
+    name = target.typed
+    hops = route(target, config=options.config)
+    beyond = [reason for hop in hops for reason in hop.beyond_paramiko]
+    with contextlib.ExitStack() as stack:
+        if options.transport == "openssh":
+            shell = _openssh(stack, name, hops, options, "asked for")
+        elif options.transport == "auto" and beyond:
+            shell = _openssh(stack, name, hops, options, "; ".join(beyond))
+        else:
+            shell = _paramiko(stack, name, hops, options)
+        yield shell
+
+
+def _paramiko(stack: contextlib.ExitStack, name: str, hops: tuple[Effective, ...], options: Options) -> SshShell:
+    """By paramiko; if that fails for something that ssh could do, by ssh."""
+    from recon.hosts.dial import BeyondParamiko, Manner, dialled  # noqa: PLC0415 - a tenth of a second, only for hosts
+
+    ask = None if options.batch else person()
+    manner = Manner(options.accept_new, options.connect_timeout_s, ask)
+    try:
+        carrier = stack.enter_context(dialled(name, hops, manner))
+    except BeyondParamiko as beyond:
+        cause = beyond.__cause__
+        if options.transport == "auto" and openssh.program():
+            return _openssh(stack, name, hops, options, str(beyond))
+        if isinstance(cause, ReconError):
+            raise cause from beyond
+        raise Unreachable(str(beyond), "Try --transport openssh.") from beyond
+    return SshShell(name, hops[-1].user, "paramiko", carrier)
+
+
+def _openssh(
+    stack: contextlib.ExitStack, name: str, hops: tuple[Effective, ...], options: Options, why: str
+) -> SshShell:
+    way = openssh.carried(
+        name,
+        hops,
+        config=options.config,
+        accept_new=options.accept_new,
+        connect_timeout_s=options.connect_timeout_s,
+        asks=not options.batch and person() is not None,
+    )
+    return SshShell(name, hops[-1].user, f"openssh: {why}", stack.enter_context(way))
