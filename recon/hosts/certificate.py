@@ -109,7 +109,7 @@ def refusal(certificate: Certificate, name: str, algorithms: tuple[str, ...], no
     """
     if refused := out_of_use(certificate, HOST, now):
         return refused
-    if certificate.principals and not any(_names(principal, name) for principal in certificate.principals):
+    if certificate.principals and name not in certificate.principals:
         return f"it is for {', '.join(certificate.principals[:3])}"
     if certificate.critical:
         return f"it demands {certificate.critical[0]}"
@@ -134,10 +134,6 @@ def out_of_use(certificate: Certificate, kind: int, now: float | None = None) ->
     if moment >= certificate.valid_before:
         return f"it was valid until {_day(certificate.valid_before)}"
     return ""
-
-
-def _names(principal: str, name: str) -> bool:
-    return principal.lower() == name
 
 
 def _strings(data: bytes) -> tuple[str, ...]:

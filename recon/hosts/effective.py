@@ -152,8 +152,9 @@ def _ask(
             f"{target.typed}: {error.message}", "Does a `Match exec` of ~/.ssh/config hang, or the resolver?"
         ) from error
     if reply.status:
-        said = [line.strip() for line in reply.stderr.splitlines() if line.strip()] or [f"status {reply.status}"]
-        raise ClientConfig(f"{target.typed}: ssh refuses its configuration: {said[0]}", f"Try: ssh -G {target.host}")
+        said = [line.strip() for line in reply.stderr.splitlines() if line.strip() and "terminating" not in line]
+        what = "; ".join(said[:2]) or f"status {reply.status}"
+        raise ClientConfig(f"{target.typed}: ssh refuses its configuration: {what}", f"Try: ssh -G {target.host}")
     return reply
 
 

@@ -52,11 +52,11 @@ class Settings:
 def read(printed: str) -> Settings:
     r"""The settings that `ssh -G` printed.
 
-    >>> read("port 22\\nidentityfile ~/a\\nidentityfile ~/b\\n").all("identityfile")
+    >>> read("port 22\nidentityfile ~/a\nidentityfile ~/b\n").all("identityfile")
     ('~/a', '~/b')
     """
     values: dict[str, tuple[str, ...]] = {}
-    for line in printed.splitlines():
+    for line in printed.split("\n"):
         keyword, _, value = line.partition(" ")
         values[keyword.lower()] = (*values.get(keyword.lower(), ()), value)
     notes = (

@@ -20,7 +20,7 @@ from recon.errors import (
 )
 from recon.hosts import certificate
 from recon.hosts.patterns import hashed, lookup_name, matches
-from recon.hosts.wire import Malformed, fingerprint, public_key, type_of
+from recon.hosts.wire import Malformed, fields, fingerprint, public_key, type_of
 
 AUTHORITY, REVOKED = "@cert-authority", "@revoked"
 _LARGEST = 64 << 20
@@ -73,7 +73,7 @@ class KnownHosts:
             except OSError as error:
                 unread.append(f"{path}: {error.strerror or error}")
                 continue
-            found = (_line(path, number, words) for number, words in enumerate(text.splitlines(), 1))
+            found = (_line(path, number, words) for number, words in enumerate(text.split("\n"), 1))
             lines += (line for line in found if line)
         return cls(tuple(lines), tuple(unread), _revoked(revoked) if revoked else frozenset())
 
@@ -115,13 +115,23 @@ class KnownHosts:
         raise self._stranger(known, shown)
 
     def types(self, name: str, port: int) -> tuple[str, ...]:
-        """Types of the keys that are known of a host, those of its certificates first if an authority is known.
-
-        A host is asked for these first, so that one with several keys shows one that is known.
-        """
+        """Types of the keys that are known of a host, certificates first if an authority is known."""
         about = self._about(name, port) or self._about(name, 22)
         plain = tuple(dict.fromkeys(type_of(line.blob) for line in about if not line.marker))
         return (certificate.SUFFIX, *plain) if any(line.marker == AUTHORITY for line in about) else plain
+
+    def preferred(self, name: str, port: int, algorithms: Iterable[str]) -> tuple[str, ...]:
+        """Algorithms of host keys, first those by which the host is known: of its keys it shows one only."""
+        about = (*self._about(name, port), *(self._about(name, 22) if port != 22 else ()))
+        known = {type_of(line.blob) for line in about if not line.marker}
+        certified = any(line.marker == AUTHORITY for line in about)
+
+        def is_strange(algorithm: str) -> bool:
+            plain = certificate.plain_type(algorithm)
+            kind = "ssh-rsa" if plain.startswith("rsa-sha2-") else plain
+            return kind not in known and not (certified and plain != algorithm)
+
+        return tuple(sorted(algorithms, key=is_strange))
 
     def is_new(self, name: str, port: int) -> bool:
         """Whether no key of a host is known, so that `--accept-new` may add one."""
@@ -217,15 +227,14 @@ def _first(lines: Iterable[Line], marker: str, key: bytes) -> Line | None:
 
 def _line(path: Path, number: int, words: str) -> Line | None:
     """A line; None for comments, and for what is none, which ssh leaves out too."""
-    words = words.strip()
-    marker = ""
-    if words.startswith("@"):
-        marker, _, words = words.partition(" ")
-        if marker not in {AUTHORITY, REVOKED}:
-            return None
-    patterns, _, rest = words.strip().replace("\t", " ").partition(" ")
-    key = None if patterns.startswith("#") else public_key(rest)
-    return Line(path, number, marker, patterns, key[0]) if key else None
+    first, rest = fields(words)
+    marker = first if first.startswith("@") else ""
+    if marker:
+        first, rest = fields(rest)
+    if first.startswith("#") or marker not in {"", AUTHORITY, REVOKED}:
+        return None
+    key = public_key(rest)
+    return Line(path, number, marker, first, key[0]) if key else None
 
 
 def _revoked(path: Path) -> frozenset[bytes]:
@@ -233,7 +242,7 @@ def _revoked(path: Path) -> frozenset[bytes]:
         text = _text(path)
     except OSError as error:
         raise Unreadable(f"cannot read the revoked keys in {path}: {error.strerror or error}") from error
-    return frozenset(key[0] for line in text.splitlines() if (key := public_key(line)))
+    return frozenset(key[0] for line in text.split("\n") if (key := public_key(line)))
 
 
 def _text(path: Path) -> str:

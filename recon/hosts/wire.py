@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+import re
 from dataclasses import dataclass
 
 
@@ -74,12 +75,22 @@ def fingerprint(blob: bytes) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 
+def fields(line: str) -> tuple[str, str]:
+    r"""The first word of a line and the rest, as blanks and tabs divide them.
+
+    >>> fields(" a\tb c\r")
+    ('a', 'b c')
+    """
+    first, *rest = re.split(r"[ \t]+", line.strip(" \t\r\n"), maxsplit=1)
+    return first, "".join(rest)
+
+
 def public_key(line: str) -> tuple[bytes, str] | None:
     """The blob and the comment of a public key as files hold it, `TYPE BASE64 [COMMENT]`; None where it is none."""
-    kind, _, rest = line.strip().partition(" ")
-    encoded, _, comment = rest.strip().partition(" ")
+    kind, rest = fields(line)
+    encoded, comment = fields(rest)
     try:
         blob = base64.b64decode(encoded, validate=True)
     except (ValueError, binascii.Error):
         return None
-    return (blob, comment.strip()) if kind and type_of(blob) == kind else None
+    return (blob, comment) if kind and type_of(blob) == kind else None
