@@ -1,8 +1,8 @@
 """From a source tree to blobs and the snapshot that names them."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from recon.errors import Unreadable
 from recon.ports import Entry, Progress, SourceTree
@@ -16,7 +16,21 @@ NOT_ASKED = "skipped on request: compiled libraries were not asked for"
 """Why a library is unread when `compiled` is False."""
 
 
-def capture(tree: SourceTree, store: BlobStore, progress: Progress, *, compiled: bool = True) -> Snapshot:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of files without reading them in the tree, by path."""
+
+    files: Mapping[str, SourceFile] = field(default_factory=dict)
+    """Their bytes lie in the store."""
+    libraries: Mapping[str, Library | Unknown] = field(default_factory=dict)
+
+
+NOTHING_KNOWN = Known()
+
+
+def capture(
+    tree: SourceTree, store: BlobStore, progress: Progress, *, compiled: bool = True, known: Known = NOTHING_KNOWN
+) -> Snapshot:
     """Bring the sources of a tree into the store, read its libraries' names, and write the manifest of both.
 
     The snapshot is kept in the store under its own digest. What cannot be read becomes an Unknown of `unread`.
@@ -26,16 +40,17 @@ def capture(tree: SourceTree, store: BlobStore, progress: Progress, *, compiled:
         store: Takes the bytes.
         progress: Told of each file.
         compiled: False leaves every library unread, and says so.
+        known: Files of the tree that need not be read.
 
     Raises:
         Unreadable: the store cannot be written.
     """
     sources, libraries, unread = chosen(tree.entries())
-    files, failed = _read_sources(tree, sources, store, progress)
+    files, failed = _read_sources(tree, sources, store, progress, known.files)
     unread = [*unread, *failed]
     read: list[Library] = []
     if compiled:
-        read, failed = _read_libraries(tree, [entry.path for entry in libraries], progress)
+        read, failed = _read_libraries(tree, [entry.path for entry in libraries], progress, known.libraries)
         unread += failed
     else:
         unread += [Unknown(LIBRARY, entry.path, NOT_ASKED) for entry in libraries]
@@ -99,7 +114,7 @@ def chosen(entries: Iterable[Entry | Unknown]) -> tuple[list[Entry], list[Entry]
 def with_libraries(snapshot: Snapshot, tree: SourceTree, progress: Progress) -> Snapshot:
     """A snapshot that left its libraries out, with them read from the same tree."""
     wanted = [gap.where for gap in snapshot.unread if gap.why == NOT_ASKED]
-    read, failed = _read_libraries(tree, wanted, progress)
+    read, failed = _read_libraries(tree, wanted, progress, {})
     kept = [gap for gap in snapshot.unread if gap.why != NOT_ASKED]
     return replace(snapshot, libraries=tuple(read), unread=(*kept, *failed))
 
@@ -121,13 +136,19 @@ def _unread_libraries(snapshot: Snapshot) -> list[str]:
 
 
 def _read_sources(
-    tree: SourceTree, sources: Sequence[Entry], store: BlobStore, progress: Progress
+    tree: SourceTree,
+    sources: Sequence[Entry],
+    store: BlobStore,
+    progress: Progress,
+    known: Mapping[str, SourceFile],
 ) -> tuple[list[SourceFile], list[Unknown]]:
-    files: list[SourceFile] = []
+    files = [known[entry.path] for entry in sources if entry.path in known]
     unread: list[Unknown] = []
-    waiting = {entry.path for entry in sources}
+    asked = [entry.path for entry in sources if entry.path not in known]
+    waiting = set(asked)
     progress.start("reading sources", len(sources))
-    for path, data in tree.read([entry.path for entry in sources]):
+    progress.advance(len(files))
+    for path, data in tree.read(asked):
         if path not in waiting:  # an answer to a question that was not asked, or one answered twice
             continue
         waiting.discard(path)
@@ -141,14 +162,16 @@ def _read_sources(
     return sorted(files, key=lambda file: file.path), unread
 
 
-def _read_libraries(tree: SourceTree, paths: Sequence[str], progress: Progress) -> tuple[list[Library], list[Unknown]]:
+def _read_libraries(
+    tree: SourceTree, paths: Sequence[str], progress: Progress, known: Mapping[str, Library | Unknown]
+) -> tuple[list[Library], list[Unknown]]:
     read: list[Library] = []
     unread: list[Unknown] = []
     progress.start("reading compiled libraries", len(paths))
     for path in paths:
         progress.advance(0, path)
         try:
-            found = read_library(path, tree.open_range(path))
+            found = known[path] if path in known else read_library(path, tree.open_range(path))
         except Unreadable as error:
             found = Unknown(LIBRARY, path, error.message)
         if isinstance(found, Library):

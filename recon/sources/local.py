@@ -12,7 +12,7 @@ from pathlib import Path
 from recon.errors import Unreadable
 from recon.ports import Entry
 from recon.records.unknown import Unknown
-from recon.sources.select import MAX_SOURCE_BYTES, SKIPPED_FOLDERS, Kind, fault_of, kind_of, printable
+from recon.sources.select import DENIED, MAX_SOURCE_BYTES, SKIPPED_FOLDERS, Kind, fault_of, kind_of, printable
 
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a FIFO put there later cannot hold us
 _OUTSIDE = "it leads out of the tree"
@@ -222,4 +222,6 @@ def _why(error: Exception) -> str:
         return error.message
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         return "it is a link that leads nowhere"
+    if isinstance(error, OSError) and error.errno == errno.EACCES:
+        return DENIED
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -28,6 +28,9 @@ METADATA_FILES = ("METADATA", "RECORD", "WHEEL", "INSTALLER", "direct_url.json",
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", ".git", ".hg", ".svn"})
 
+DENIED = "Permission denied: its owner or root can scan it, or whoever is given the right to read it"
+"""Why something is unread that others may read."""
+
 _LIBRARY = re.compile(r"\.so(\.[0-9]+)*")
 
 

@@ -1,0 +1,206 @@
+r"""What a host says that its package folders hold, and how the answer is read.
+
+A listing is a sequence of records. Each begins with `//` and ends at a NUL or a line break that another `//` follows:
+no path that `find` prints holds two slashes, so that no name, whatever is in it, can be taken for a record.
+
+    //#|now|tool:digest     the listing follows; its digest, by which the host knows it again
+    //=|tool:digest         the listing is the one that was named
+    //h|package\0real       a package folder and where it truly lies
+    //m|why|package         a package folder that is none
+    //x|why                 the folder that holds them cannot be entered
+    //d|device|path         a folder
+    //u|path                a folder that may not be listed
+    //f|size|ctime|mtime|path                      a file that matters
+    //l|kind|size|ctime|mtime|path\0real           a link, and what it leads to
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recon.errors import Unreadable
+from recon.ports import Entry
+from recon.records.unknown import Unknown
+from recon.sources.select import DENIED, MAX_FILES, Kind, fault_of, kind_of, printable
+
+MAX_LISTING_BYTES = 64 << 20
+"""Of all listings of one host; the largest install known has under two."""
+OUTSIDE = "it leads out of the tree"
+_RECORD = re.compile(rb"[\0\n]//")
+_FRACTION = re.compile(r"\.\d*[1-9]")
+_GONE = "No such file or directory"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A regular file, or a link inside the tree that leads to one."""
+
+    path: str
+    size_bytes: int
+    stamp: str
+    """Times of change, as the host wrote them: only whether they are equal counts."""
+    target: str
+    """The path below the packages under which the bytes lie: other than `path` for a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One tree as its host listed it."""
+
+    digest: str
+    """By the host, after the name of the tool that made it; '' where another listing could have the same one."""
+    files: Mapping[str, Listed]
+    order: Sequence[Entry | Unknown] = field(repr=False)
+    """As `SourceTree.entries` yields them: sorted within each folder, a folder's files before its folders."""
+
+
+def read_listing(data: bytes, packages: Sequence[str]) -> Listing:
+    """Read a whole listing. Everything in it is a stranger's word.
+
+    Raises:
+        Unreadable: it is no listing, or holds more than recon reads.
+    """
+    reader = _Reader(packages)
+    for record in _records(data):
+        reader.take(record)
+    return reader.listing()
+
+
+def unchanged(data: bytes) -> str | None:
+    """The digest of a listing that is the one that was named; None where another one was sent."""
+    first = next(iter(_records(data)), b"")
+    return first[2:].decode("ascii", "replace") if first.startswith(b"=|") else None
+
+
+def _records(data: bytes) -> list[bytes]:
+    if not data.startswith(b"//"):
+        raise Unreadable("the host's listing of files is none")
+    return _RECORD.split(data.rstrip(b"\0\n")[2:])
+
+
+class _Reader:
+    """Puts a listing together, record by record."""
+
+    def __init__(self, packages: Sequence[str]) -> None:
+        self._packages = {package: number for number, package in enumerate(packages)}
+        self._homes: dict[str, str] = {}
+        self._devices: dict[str, str] = {}
+        self._found: dict[str, Entry | Unknown] = {}
+        self._files: dict[str, Listed] = {}
+        self._links: list[tuple[list[str], str, str]] = []
+        self._digest = ""
+        self._now = 0
+        self._coarse = False
+
+    def take(self, record: bytes) -> None:
+        text = record.decode("utf-8", "surrogateescape")
+        kind, _, rest = text.partition("|")
+        if len(self._found) > MAX_FILES:
+            raise Unreadable(f"the host lists more than {MAX_FILES} files")
+        try:
+            self._take(kind, rest)
+        except ValueError:
+            raise Unreadable(f"the host's listing holds {printable(text[:80])!r}") from None
+
+    def _take(self, kind: str, rest: str) -> None:
+        match kind:
+            case "#":
+                now, self._digest = rest.split("|")
+                self._now = int(now or 0)
+            case "h":
+                package, real = rest.split("\0")
+                self._homes[_plain(package)] = real.rstrip("/") if real else _plain(package)
+            case "m":
+                why, package = rest.split("|", 1)
+                self._found[_plain(package)] = Unknown("folder", printable(_plain(package)), why)
+            case "x":
+                self._found = {
+                    package: Unknown("folder", printable(package), _denied(rest)) for package in self._packages
+                }
+            case "d":
+                device, path = rest.split("|", 1)
+                self._folder(device, _plain(path))
+            case "u":
+                path = _plain(rest)
+                self._found[path] = Unknown("folder", printable(path), DENIED)
+            case "f":
+                size, changed, written, path = rest.split("|", 3)
+                self._file(_plain(path), int(size), f"{changed} {written}", _plain(path))
+                self._date(changed, written)
+            case "l":
+                head, real = rest.split("\0")
+                *fields, path = head.split("|", 4)
+                self._links.append((fields, _plain(path), real))
+            case _:
+                raise ValueError(kind)
+
+    def _folder(self, device: str, path: str) -> None:
+        """A folder of another device is a mount, which `find -xdev` names and does not enter."""
+        self._devices[path] = device
+        parent = path.rpartition("/")[0]
+        if path not in self._packages and self._devices.get(parent, device) != device:
+            self._found[path] = Unknown("folder", printable(path), "another file system is mounted there")
+
+    def _file(self, path: str, size: int, stamp: str, target: str) -> None:
+        fault = fault_of(path)
+        if fault:
+            self._found[path] = Unknown("file", printable(path), fault)
+            return
+        self._found[path] = Entry(path, size)
+        self._files[path] = Listed(path, size, stamp, target)
+
+    def _date(self, changed: str, written: str) -> None:
+        """Where times are whole seconds, a file that changes again within this second would look the same."""
+        whole = not _FRACTION.search(changed) and not _FRACTION.search(written)
+        seconds = changed.partition(".")[0]
+        if whole and (not seconds.isdigit() or int(seconds) >= self._now - 1):
+            self._coarse = True
+
+    def _link(self, fields: Sequence[str], path: str, real: str) -> None:
+        kind, size, changed, written = fields
+        if kind == "gone":
+            self._found[path] = Unknown("file", printable(path), _GONE)
+        elif (inside := self._inside(real)) is None:
+            if kind == "folder" or kind_of(path.rpartition("/")[2]) is not Kind.OTHER:
+                self._found[path] = Unknown("file", printable(path), OUTSIDE)
+        elif kind == "file":
+            self._file(path, int(size), f"{changed} {written} {real}", inside)
+            self._date(changed, written)
+
+    def _inside(self, real: str) -> str | None:
+        """The path below the packages of what lies there; None where it lies outside of them."""
+        for package, home in self._homes.items():
+            if real.startswith(f"{home}/"):
+                return package + real[len(home) :]
+        return None
+
+    def listing(self) -> Listing:
+        for fields, path, real in self._links:
+            self._link(fields, path, real)
+        order = sorted(self._found.items(), key=self._place)
+        return Listing("" if self._coarse else self._digest, self._files, tuple(found for _, found in order))
+
+    def _place(self, item: tuple[str, Entry | Unknown]) -> tuple[int, tuple[str, ...], str]:
+        """Where the walk of a folder on this machine would come to it."""
+        path, found = item
+        if isinstance(found, Unknown) and found.what == "folder":
+            folder, name = path, ""
+        else:
+            folder, _, name = path.rpartition("/")
+        parts = tuple(folder.split("/"))
+        tops = (self._packages.get("/".join(parts[:length])) for length in range(len(parts), 0, -1))
+        return next((top for top in tops if top is not None), len(self._packages)), parts, name
+
+
+def _denied(why: str) -> str:
+    return DENIED if why == "Permission denied" else why
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./")
+
+
+def stamps(listing: Listing) -> Iterator[tuple[str, tuple[int, str, str]]]:
+    """What must be equal for a file to be taken as unchanged."""
+    for path, listed in listing.files.items():
+        yield path, (listed.size_bytes, listed.stamp, listed.target)
