@@ -1,8 +1,8 @@
 r"""The scripts by which a host lists, sends and opens files: POSIX sh that writes nothing and starts no Python.
 
-They run under dash, bash and busybox, with GNU `find` and `tar` or without. All names stand in the command line of a
-builtin, for which no length limit holds, and never in a here-document, for which some shells write a file. Nothing here
-reads standard input: that is where the scripts themselves arrive.
+They run under dash, bash and busybox, with GNU `find` and `tar` or without. Names stand in command lines, a few dozen
+in each, and never in a here-document, for which some shells write a file. Nothing here reads standard input: that is
+where the scripts themselves arrive.
 """
 
 import shlex
@@ -14,6 +14,8 @@ from recon.sources.select import SKIPPED_FOLDERS, SOURCE_SUFFIXES
 BLOCK = 4096
 """Ranges of a library begin and end at multiples of it, so that `dd` seeks and never counts single bytes."""
 MAX_PIECE_BYTES = 64 << 20
+NAMES = 64
+"""Paths in one command line. None is longer than 1024 bytes, and every system takes 128 KiB."""
 
 _PRELUDE = r"""
 LC_ALL=C; TZ=UTC0; export LC_ALL TZ
@@ -96,19 +98,19 @@ opened() {
 """
 
 _FILES = r"""
+number=0
 whole() {
-  number=0
-  while IFS= read -r file; do
+  for file do
     opened "$file"
     printf '\n%s %s %s\n' "$nonce" "$number" "$state"
     [ "$state" = ok ] && head -c @LIMIT@ "$file"
     number=$((number + 1))
   done
-  printf '\n%s end\n' "$nonce"
 }
-if [ "$how" = tar ]; then printf '/dev/null\n' | tar -cf - -T - >/dev/null 2>&1 || how=frames; fi
+command -v tar >/dev/null 2>&1 || how=frames
 printf '\n%s %s %s\n' "$nonce" "$how" "${zip%% *}"
-if [ "$how" = tar ]; then names | tar -cf - -T - 2>/dev/null | $zip; else names | whole 2>/dev/null | $zip; fi
+if [ "$how" = tar ]; then each() { tar -cf - "$@"; }; else each() { whole "$@"; }; fi
+{ names; [ "$how" = tar ] || printf '\n%s end\n' "$nonce"; } 2>/dev/null | $zip
 """
 
 _EXTENTS = r"""
@@ -130,9 +132,9 @@ constant() {
     *) return 1;;
   esac
 }
-sections() {
-  number=0
-  while IFS= read -r file; do
+number=0
+each() {
+  for file do
     if opened "$file"; then
       send "$file" 0 64
       set -- $(words "$file" 0 64 u8)
@@ -143,7 +145,6 @@ sections() {
     fi
     number=$((number + 1))
   done
-  printf '\n%s end\n' "$nonce"
 }
 tables() {
   lib=$1; spell=$4; index=0; constants=; link=-1
@@ -176,6 +177,10 @@ _RANGES = r"""
 printf '\n%s extents %s\n' "$nonce" "${zip%% *}"
 """
 
+_CLOSED = r"""
+{ names; printf '\n%s end\n' "$nonce"; } 2>/dev/null | $zip
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -201,14 +206,14 @@ def listing_script(places: Sequence[Place], nonce: str) -> str:
 
 
 def files_script(root: str, paths: Sequence[str], nonce: str, *, limit: int, tar: bool) -> str:
-    """A script that sends files as one tar stream, or each in a frame where the host's tar takes no list of names."""
+    """A script that sends files as tar archives one after the other, or each file in a frame where there is no tar."""
     body = _FILES.replace("@LIMIT@", str(limit + 1))
     return _script(nonce, _enter(root), _names(paths), f"how={'tar' if tar else 'frames'}", _SEND, body)
 
 
 def extents_script(root: str, paths: Sequence[str], nonce: str) -> str:
     """A script that sends what names are read from of each library: what its section headers say, and no GPU code."""
-    return _script(nonce, _enter(root), _names(paths), _SEND, _EXTENTS, _RANGES, "names | sections 2>/dev/null | $zip")
+    return _script(nonce, _enter(root), _names(paths), _SEND, _EXTENTS, _RANGES, _CLOSED)
 
 
 def ranges_script(root: str, path: str, ranges: Iterable[tuple[int, int]], nonce: str) -> str:
@@ -234,10 +239,10 @@ def _enter(root: str) -> str:
 
 
 def _names(paths: Sequence[str]) -> str:
-    """A function that prints the paths, one a line; what may be read holds no line break."""
+    """A function that calls `each` with the paths, so many at once as a command line surely holds."""
     lines = [
-        "  printf '%s\\n' " + " ".join(shlex.quote(_below(path)) for path in paths[start : start + 100])
-        for start in range(0, len(paths), 100)
+        "  each " + " ".join(shlex.quote(_below(path)) for path in paths[start : start + NAMES])
+        for start in range(0, len(paths), NAMES)
     ]
     return "\n".join(["names() {", *(lines or ["  :"]), "}"])
 

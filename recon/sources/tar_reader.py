@@ -1,4 +1,4 @@
-"""A tar stream from a stranger, taken apart as it comes: only regular files that were asked for, nothing unpacked.
+"""Tar archives from a stranger, taken apart as they come: only regular files that were asked for, nothing unpacked.
 
 Reads ustar, GNU and pax headers, as GNU tar, busybox and bsdtar write them.
 """
@@ -17,7 +17,7 @@ _PAX_LINE = re.compile(rb"(\d{1,6}) ([^=]{1,64})=")
 
 
 class TarReader:
-    """Sink of a tar stream.
+    """Sink of a stream of archives, one after the other.
 
     A link that stands where a file was asked for is left out: the file is then asked for by itself.
     """
@@ -40,8 +40,6 @@ class TarReader:
         self._told: dict[bytes, bytes] = {}
         self._seen: set[str] = set()
         self._headers = 0
-        self.complete = False
-        """Whether the end of the archive was seen."""
 
     def __call__(self, piece: bytes) -> None:
         """Take one piece as it comes.
@@ -50,7 +48,7 @@ class TarReader:
             HostileStream: the archive is none, or holds what was not asked for.
         """
         self._buffer += piece
-        while not self.complete:
+        while True:
             dropped = min(self._skip, len(self._buffer))
             del self._buffer[:dropped]
             self._skip -= dropped
@@ -61,8 +59,7 @@ class TarReader:
             self._next(block)
 
     def _header(self, block: bytes) -> None:
-        if not any(block):
-            self.complete = True
+        if not any(block):  # the end of one archive; another may follow
             return
         self._headers += 1
         if self._headers > 3 * len(self._wanted) + 16:

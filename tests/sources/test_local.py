@@ -9,7 +9,7 @@ from recon.errors import Unreadable
 from recon.ports import Entry
 from recon.records.unknown import Unknown
 from recon.sources.local import LocalTree
-from recon.sources.select import MAX_SOURCE_BYTES
+from recon.sources.select import DENIED, MAX_SOURCE_BYTES
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def test_what_may_not_be_read_is_reported_and_the_rest_goes_on(root: Path, monke
     answers = dict(tree.read(["vllm/a.py", "vllm/sub/b.py"]))
 
     assert ["vllm/a.py"] == paths
-    assert [Unknown("folder", "vllm/sub", "Permission denied")] == unknowns
-    assert Unknown("source file", "vllm/a.py", "Permission denied") == answers["vllm/a.py"]
+    assert [Unknown("folder", "vllm/sub", DENIED)] == unknowns
+    assert Unknown("source file", "vllm/a.py", DENIED) == answers["vllm/a.py"]
     assert b"b = 2\n" == answers["vllm/sub/b.py"]
 
 

@@ -51,6 +51,7 @@ def made_tree(root: Path) -> Found:
     (package / "data.json").write_text("{}")
     (package / "_C.abi3.so").write_bytes(library(gpu_bytes=5_000_000).data)
     (package / "libold.so.3.1").write_bytes(library(sections=False).data)
+    (package / "_moe.so").write_bytes(library(extended=True, defined=("fused",), gpu_bytes=3_000_000).data)
     (package / "noelf.so").write_bytes(b"INPUT(libother.so)\n")
     (package / "big.py").write_bytes(b"#" * ((8 << 20) + 1))
     (package / "inside.py").symlink_to("spec/a.py")
@@ -103,7 +104,7 @@ def test_a_tree_on_a_host_gives_the_snapshot_that_it_gives_here(
     there = seen(host, found, store).capture(Silent())
 
     assert here == there
-    assert {"eng/_C.abi3.so", "eng/inside.so", "eng/libold.so.3.1"} == {each.path for each in there.libraries}
+    assert {"eng/_C.abi3.so", "eng/_moe.so", "eng/inside.so"} == {each.path for each in there.libraries}
     assert all(store.has(file.digest) for file in there.files)
 
 
