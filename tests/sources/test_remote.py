@@ -1,13 +1,18 @@
 """A tree on a host is the tree: same snapshot, few round trips, and no trust in what the host says."""
 
 import os
+import re
 import shutil
+import sys
 import time
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from recon.ports import Silent
+from recon.errors import Unreadable
+from recon.ports import Reply, Silent
 from recon.records.install import Engine, Found, Provenance
 from recon.records.source import Snapshot
 from recon.records.unknown import Unknown
@@ -20,6 +25,7 @@ from recon.sources.store import BlobStore
 from tests.sources.made import Told, library
 from tests.sources.shells import Counted, busybox, posix
 
+BECOME_NOBODY = "import os; os.setgroups([]); os.setgid(65534); os.setuid(65534); os.execv('/bin/sh', ['sh', '-s'])"
 SHELLS = ["posix", pytest.param("busybox", marks=pytest.mark.system("busybox"))]
 
 
@@ -212,7 +218,6 @@ def test_bytes_are_counted_while_they_come(host: Counted, store: BlobStore, tmp_
     assert (f"receiving sources from {host.name}", total) == told.tasks[0]
 
 
-@pytest.mark.system("setpriv")
 def test_what_an_ordinary_user_may_not_read_is_named(store: BlobStore, tmp_path: Path) -> None:
     """A closed folder, a closed file and a closed library, each with what would open it."""
     if os.getuid() != 0:
@@ -227,7 +232,7 @@ def test_what_an_ordinary_user_may_not_read_is_named(store: BlobStore, tmp_path:
     host = posix()
     host.shell = type(host.shell)(
         "gpu07",
-        program=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-s"),
+        program=(sys.executable, "-c", BECOME_NOBODY),
         environment=host.shell.environment,
     )
     snapshot = seen(host, found, store).capture(Silent())
@@ -276,3 +281,92 @@ def test_nothing_is_written_on_the_host(host: Counted, store: BlobStore, tmp_pat
     ]
 
     assert [] == [line for line in redirections if ">" in line.replace("->", "") or "<<" in line]
+
+
+class Meddling(Counted):
+    """A host that changes what it says."""
+
+    change: Callable[[int, bytes], bytes]
+    """Given the number of the exec and its whole answer."""
+
+    def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        heard = bytearray()
+        reply = super().stream(script, heard.extend, timeout_s=timeout_s, cap_bytes=cap_bytes)
+        sink(self.change(self.execs, bytes(heard)))
+        return reply
+
+
+def meddling(change: Callable[[int, bytes], bytes]) -> Meddling:
+    host = Meddling(posix().shell)
+    host.change = change
+    return host
+
+
+def small_tree(root: Path) -> Found:
+    package = root / "eng"
+    package.mkdir(parents=True)
+    for name in ("a.py", "b.py"):
+        (package / name).write_text(f"# {name}\n" * 2000)
+    return found_at(root, ("eng",))
+
+
+@pytest.mark.parametrize("keep", [0, 40, 200, -5])
+def test_a_listing_that_was_cut_is_told(store: BlobStore, tmp_path: Path, keep: int) -> None:
+    """Half a list would make files absent that are there."""
+    host = meddling(lambda _, said: said[:keep])
+    (tree,) = look(host, [small_tree(tmp_path / "site")], store)
+
+    assert isinstance(tree, Unreadable)
+    assert "cut off" in tree.message
+
+
+def test_a_host_cannot_claim_what_nobody_knows(store: BlobStore, tmp_path: Path) -> None:
+    """That a tree is as it was counts only for the listing that is remembered."""
+    host = meddling(lambda _, said: re.sub(rb"(?s)//#\|\d+\|(.*?)\0.*\0", rb"//=|\1\0", said))
+    (tree,) = look(host, [small_tree(tmp_path / "site")], store)
+
+    assert isinstance(tree, Unreadable)
+    assert "was not asked about" in tree.message
+
+
+def test_a_file_that_stays_away_is_asked_for_by_itself_and_then_named(store: BlobStore, tmp_path: Path) -> None:
+    """A stream that breaks off once costs an exec; one that always does costs the files, and each is named."""
+    once = meddling(lambda number, said: said[:70] if number == 2 else said)
+    found = small_tree(tmp_path / "site")
+    snapshot = seen(once, found, store).capture(Silent())
+    never = meddling(lambda number, said: said[:70] if number >= 2 else said)
+    lost = seen(never, found, BlobStore(tmp_path / "other")).capture(Silent())
+
+    assert (["eng/a.py", "eng/b.py"], 3) == ([file.path for file in snapshot.files], once.execs)
+    assert {"eng/a.py", "eng/b.py"} == {gap.where for gap in lost.unread}
+
+
+def test_an_archive_of_something_else_gives_nothing(store: BlobStore, tmp_path: Path) -> None:
+    """A file that was not asked for ends the stream; what was asked for is named with the reason."""
+
+    def change(number: int, said: bytes) -> bytes:
+        if number != 2:
+            return said
+        at = said.index(b"gzip\n") + 5
+        body = zlib.decompress(said[at:], 31)
+        header = body[:512].replace(b"./eng/a.py", b"./etc/a.py")
+        spaced = header[:148] + b" " * 8 + header[156:]
+        header = header[:148] + b"%06o\0 " % sum(spaced) + header[156:]
+        deflate = zlib.compressobj(wbits=31)
+        return said[:at] + deflate.compress(header + body[512:]) + deflate.flush()
+
+    snapshot = seen(meddling(change), small_tree(tmp_path / "site"), store).capture(Silent())
+
+    assert () == snapshot.files
+    assert {"the host sent 'etc/a.py': it was not asked for"} == {gap.why for gap in snapshot.unread}
+
+
+def test_a_damaged_memory_is_forgotten(store: BlobStore, tmp_path: Path) -> None:
+    """A cache that somebody cut short costs a scan, not an error."""
+    found = small_tree(tmp_path / "site")
+    first = seen(posix(), found, store).capture(Silent())
+    for note in (store.root / "notes").iterdir():
+        note.write_bytes(zlib.compress(b"not a memory"))
+    second = seen(posix(), found, store).capture(Silent())
+
+    assert first == second
