@@ -67,7 +67,7 @@ def offers(effective: Effective, agent: Agent | None, ask: Ask | None = None) ->
         found.setdefault((offer.type, offer.fingerprint or offer.label), offer)
     chosen = tuple(found.values())
     left = (f"{offer}: at most {MOST} keys are offered" for offer in chosen[MOST:])
-    return Offers(chosen[:MOST], (*choice.skipped, *left), tuple(choice.only_ssh))
+    return Offers(chosen[:MOST], (*choice.skipped, *left), tuple(dict.fromkeys(choice.only_ssh)))
 
 
 class _Choice:
@@ -128,12 +128,13 @@ class _Choice:
     def _of_agent(self, *, named: bool) -> Iterator[Offer]:
         """Keys and certificates of the agent: those that the configuration names, or the others."""
         for each in self._held:
+            if (_plain(each.blob) in self._named) is not named:
+                continue
             label = f"{each.comment or 'a key'} of the agent"
-            certified = certificate.is_certificate(each.blob)
-            key = self._certified(label, each.blob) if certified else self._plain(label, each.blob)
-            if key and (key in self._named) is named:
-                signer = self._by_agent(each.blob, key, each.blob if certified else b"")
-                yield Offer(label, type_of(each.blob), fingerprint(key), signer)
+            shown = each.blob if certificate.is_certificate(each.blob) else b""
+            key = self._certified(label, shown) if shown else self._usable(label, each.blob)
+            if key:
+                yield Offer(label, type_of(each.blob), fingerprint(key), self._by_agent(each.blob, key, shown))
 
     def _of_file(self, file: KeyFile) -> Offer:
         digest = fingerprint(file.blob) if file.blob else ""
@@ -144,11 +145,11 @@ class _Choice:
         if any(file.blob == each.blob for each in self._held):
             return False  # the agent has it, and asks nobody
         if file.trouble:
-            self.skipped.append(f"{file.path}: {file.trouble}")
+            self._skip(f"{file.path}: {file.trouble}")
         elif file.encrypted and not self._ask:
-            self.skipped.append(f"{file.path}: it is encrypted, and there is no terminal to ask for its passphrase")
+            self._skip(f"{file.path}: it is encrypted, and there is no terminal to ask for its passphrase")
         else:
-            return not file.blob or bool(self._plain(str(file.path), file.blob))
+            return not file.blob or bool(self._usable(str(file.path), file.blob))
         return False
 
     def _signer(self, key: bytes, shown: bytes) -> Callable[[], Signer] | None:
@@ -177,27 +178,32 @@ class _Choice:
         if refused := certificate.out_of_use(parsed, certificate.USER):
             self._skip(f"{label}: {refused}")
             return None
-        return parsed.key if self._usable(label, type_of(blob)) else None
+        return parsed.key if self._usable(label, blob) else None
 
-    def _plain(self, label: str, blob: bytes) -> bytes | None:
-        """A plain key, if its type can be used and is accepted."""
-        return blob if self._usable(label, type_of(blob)) else None
-
-    def _usable(self, label: str, kind: str) -> bool:
-        """Whether keys of a type can be used and the configuration accepts them; says why not."""
+    def _usable(self, label: str, blob: bytes) -> bytes | None:
+        """A key or certificate whose type can be used and is accepted; None, with the reason, for another."""
+        kind = type_of(blob)
         plain = certificate.plain_type(kind)
-        names = (kind.replace("ssh-rsa", name) for name in _RSA) if plain == "ssh-rsa" else (kind,)
+        names = {kind.replace("ssh-rsa", name) for name in _RSA} if plain == "ssh-rsa" else {kind}
         if plain.startswith("sk-"):
             self._skip(f"{label}: a key in hardware, which only the system's ssh can use")
             self.only_ssh.append(label)
         elif plain not in _USABLE:
             self._skip(f"{label}: a key of the type {kind or '?'}, which is not supported")
-        elif self._accepted and not set(names) & set(self._accepted):
+        elif self._accepted and names.isdisjoint(self._accepted):
             self._skip(f"{label}: PubkeyAcceptedAlgorithms does not have {kind}")
         else:
-            return True
-        return False
+            return blob
+        return None
 
     def _skip(self, reason: str) -> None:
         if reason not in self.skipped:
             self.skipped.append(reason)
+
+
+def _plain(blob: bytes) -> bytes:
+    """The key in a certificate; anything else is itself."""
+    try:
+        return certificate.parse(blob).key if certificate.is_certificate(blob) else blob
+    except Malformed:
+        return blob
