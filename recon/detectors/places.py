@@ -123,7 +123,9 @@ def doors_of(index: Index, function: Function) -> list[Function]:
     ]
     for path, outline in index.files.items():
         builders = (
-            {text.scope for text in outline.texts if PurePosixPath(text.text).name == name} if is_python(path) else ()
+            {text.scope for text in outline.texts if name in text.text and PurePosixPath(text.text).name == name}
+            if is_python(path)
+            else ()
         )
         for builder in builders:
             callers = [call.scope for call in outline.calls if _calls(outline.scopes[builder].name, call.callee)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from recon.detectors.api import Shape, Sighting, View
 from recon.detectors.registry import shapes
-from recon.index.index import any_of
+from recon.index.choosing import any_of
 from recon.index.reading import Subject
 
 

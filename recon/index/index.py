@@ -1,6 +1,6 @@
 """The index of one source tree: the read-only questions that detectors ask."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
+from recon.index.choosing import choosers
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
@@ -310,7 +311,8 @@ class Index:
         paths: dict[str, list[str]] = {}
         for file in self.snapshot.files:
             paths.setdefault(file.digest, []).append(file.path)
-        jobs = [job for digest, where in paths.items() if (job := self._job(digest, where[0], choices)) is not None]
+        chosen = choosers(choices)
+        jobs = [job for digest, where in paths.items() if (job := self._job(digest, where[0], chosen)) is not None]
         for job, answer in answers(jobs, ask, ask_version, blobs, cache, progress=progress, workers=workers):
             for path in paths[job.digest]:
                 self.sightings.update({Ref(path, scope): found for scope, found in answer.sightings.items()})
@@ -328,7 +330,7 @@ class Index:
         files = {path: self.files[path] for path in paths if is_python(path)}
         self.refusals.update(read_refusals(files, self.snapshot, wanted, blobs=blobs, cache=cache, progress=progress))
 
-    def _job(self, digest: str, path: str, choices: Mapping[str, Iterable[Feature]]) -> Job | None:
+    def _job(self, digest: str, path: str, choosing: Callable[[Feature], tuple[str, ...]]) -> Job | None:
         outline = self.files[path]
         around = CAPTURES if is_python(path) and captures(outline) else Feature(0)
         chosen: list[Slice] = []
@@ -336,7 +338,7 @@ class Index:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
             features = scope.features | around
-            by = [name for name, combinations in choices.items() if any_of(features, combinations)]
+            by = choosing(features)
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
             if by:
@@ -404,11 +406,6 @@ def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Pr
 def open_cache(path: Path) -> OutlineCache:
     """The cache of outlines and sightings in a file."""
     return OutlineCache(path)
-
-
-def any_of(features: Feature, combinations: Iterable[Feature]) -> bool:
-    """Whether a function has all features of one of the combinations."""
-    return any(features & wanted == wanted for wanted in combinations)
 
 
 def owner(outline: Outline, scope: int) -> int:

@@ -196,6 +196,8 @@ class Convert:
         key = keys[0] if len(keys) == 1 and not isinstance(node.slice[0].comma, cst.Comma) else None
         if key is None:
             key = self.place(ast.Tuple(keys, ast.Load()), node)
+            key.lineno, key.col_offset = keys[0].lineno, keys[0].col_offset  # as the standard parser has it
+            key.end_lineno, key.end_col_offset = keys[-1].end_lineno, keys[-1].end_col_offset
         return ast.Subscript(self.expr(node.value), key, ast.Load())
 
     def key(self, node: cst.BaseSlice) -> ast.expr:
@@ -212,6 +214,11 @@ class Convert:
     def unary(self, node: cst.UnaryOperation) -> ast.expr:
         """`not x`, `-x`, `+x`, `~x`."""
         return ast.UnaryOp(_UNARY[type(node.operator)](), self.expr(node.expression))
+
+    def boolean(self, node: cst.BooleanOperation) -> ast.expr:
+        """`and` and `or`."""
+        operator = ast.And() if isinstance(node.operator, cst.And) else ast.Or()
+        return ast.BoolOp(operator, [self.expr(node.left), self.expr(node.right)])
 
     def comparison(self, node: cst.Comparison) -> ast.expr:
         """A chain of comparisons."""
@@ -382,7 +389,7 @@ _EXPRESSIONS: dict[type[cst.CSTNode], Callable[..., ast.expr]] = {
     cst.Subscript: Convert.subscript,
     cst.BinaryOperation: Convert.binary,
     cst.UnaryOperation: Convert.unary,
-    cst.BooleanOperation: lambda self, n: ast.BoolOp(ast.And(), [self.expr(n.left), self.expr(n.right)]),
+    cst.BooleanOperation: Convert.boolean,
     cst.Comparison: Convert.comparison,
     cst.Tuple: lambda self, n: ast.Tuple(self.elements(n.elements), ast.Load()),
     cst.List: lambda self, n: ast.List(self.elements(n.elements), ast.Load()),

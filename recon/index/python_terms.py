@@ -1,65 +1,57 @@
-"""Python and Triton source of one function, through libcst, into Terms.
+"""Python and Triton source of one function, through the standard parser, into Terms.
 
-libcst is asked for the slice of one function only, since parsing costs about 1.8 s for each megabyte, and its tree is
-read with a table of small readers instead of its visitor, which rebuilds every node. Its positions would cost as much
-as the parse again: a statement's line comes from the standard parser's statements, which stand in the same order.
+The parser sees the slice of one function only, and its tree is read with a table of small readers. What it refuses may
+be newer than this Python: libcst reads that, at ten times the cost, and is brought to the same tree first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import ast
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import chain
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from recon.index.statement_lines import statement_lines
+from recon.index.newer_tree import Convert
 from recon.index.term import NONE, Term, name
 
 MAX_SLICE_BYTES = 400_000
 """libcst's time grows with the square of long chains; a larger function is reported, not read."""
+_LONGEST_TEXT = 80
+"""Characters of a string that are kept: a shape asks at most for short words."""
 
-_BINARY: dict[type[cst.CSTNode], str] = {
-    cst.Add: "+",
-    cst.Subtract: "-",
-    cst.Multiply: "*",
-    cst.Divide: "/",
-    cst.FloorDivide: "//",
-    cst.Modulo: "%",
-    cst.Power: "**",
-    cst.MatrixMultiply: "@",
-    cst.BitAnd: "&",
-    cst.BitOr: "|",
-    cst.BitXor: "^",
-    cst.LeftShift: "<<",
-    cst.RightShift: ">>",
-    cst.AddAssign: "+",
-    cst.SubtractAssign: "-",
-    cst.MultiplyAssign: "*",
-    cst.DivideAssign: "/",
-    cst.FloorDivideAssign: "//",
-    cst.ModuloAssign: "%",
-    cst.PowerAssign: "**",
-    cst.MatrixMultiplyAssign: "@",
-    cst.BitAndAssign: "&",
-    cst.BitOrAssign: "|",
-    cst.BitXorAssign: "^",
-    cst.LeftShiftAssign: "<<",
-    cst.RightShiftAssign: ">>",
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
 }
-_COMPARE: dict[type[cst.CSTNode], str] = {
-    cst.Equal: "==",
-    cst.NotEqual: "!=",
-    cst.LessThan: "<",
-    cst.LessThanEqual: "<=",
-    cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=",
-    cst.Is: "is",
-    cst.IsNot: "isnot",
-    cst.In: "in",
-    cst.NotIn: "notin",
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "isnot",
+    ast.In: "in",
+    ast.NotIn: "notin",
 }
-_LITERALS = (cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)
-_STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
-_SEQUENCES = (cst.Tuple, cst.List, cst.Set)
-_COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
+_ONE_STRING = re.compile(
+    rb"""[A-Za-z]*(?:'{3}(?:[^\\]|\\.)*?'{3}|"{3}(?:[^\\]|\\.)*?"{3}|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL
+)
+_BETWEEN = re.compile(rb"#[^\r\n]*|\s+")
 
 
 def read_function(source: bytes, first_line: int) -> Term:
@@ -73,292 +65,304 @@ def read_function(source: bytes, first_line: int) -> Term:
         A `def` Term whose lines are those of the file.
 
     Raises:
-        ValueError: libcst cannot parse the slice, or it holds no function, or it is too large.
+        ValueError: neither parser can read the slice, or it holds no function, or it is too large.
     """
     if len(source) > MAX_SLICE_BYTES:
         raise ValueError(f"a function of {len(source)} bytes is over the limit of {MAX_SLICE_BYTES}")
     indented = source[:1] in (b" ", b"\t")
     # Not dedented: that would break functions with column-0 text inside triple quotes.
     text = (b"if 1:\n" if indented else b"") + source
-    offset = first_line - (2 if indented else 1)
-    try:
-        module = cst.parse_module(text)
-    except (cst.ParserSyntaxError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"libcst refuses it: {type(error).__name__}") from error
-    body: Sequence[cst.CSTNode] = module.body
-    if indented and isinstance(body[0], cst.If):
-        body = body[0].body.body
-    function = next((node for node in body if isinstance(node, cst.FunctionDef)), None)
+    body = _parsed(text).body
+    if indented and isinstance(body[0], ast.If):
+        body = body[0].body
+    function = next((node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)), None)
     if function is None:
         raise ValueError("no function in the slice")
+    return _Reader(text.splitlines(keepends=True), first_line - (2 if indented else 1)).statement(function)
+
+
+def _parsed(text: bytes) -> ast.Module:
     try:
-        return _read(function, [line + offset for line in statement_lines(text)])
-    except _Misaligned:
-        spans = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-        statements = [node for node in _statements(function) if node in spans]
-        return _read(function, [spans[node].start.line + offset for node in statements])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape is not our business
+            return ast.parse(text)
+    except (RecursionError, MemoryError) as error:
+        raise ValueError(f"nests too deep to parse: {type(error).__name__}") from error
+    except (SyntaxError, ValueError):
+        return _newer(text)
 
 
-class _Misaligned(Exception):
-    """The standard parser saw other statements than libcst, or none: its Python is older than the source."""
-
-
-def _read(function: cst.FunctionDef, lines: list[int]) -> Term:
-    reader = _Reader(iter(lines))
-    term = reader.statement(function)
-    if next(reader.lines, None) is not None:
-        raise _Misaligned
-    return term
-
-
-def _statements(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Statements of libcst, in the order in which the reader meets them."""
-    if isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
-        yield node
-    if not isinstance(node, cst.ClassDef):
-        for child in node.children:
-            yield from _statements(child)
+def _newer(text: bytes) -> ast.Module:
+    """What libcst reads, as a tree of the standard library."""
+    try:
+        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        return Convert(wrapper.resolve(PositionProvider), text).module(wrapper.module)
+    except (cst.ParserSyntaxError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"libcst refuses it: {type(error).__name__}") from error
 
 
 class _Reader:
-    """Reads libcst nodes into Terms."""
+    """Reads nodes into Terms; an expression has the line of its statement."""
 
-    def __init__(self, lines: Iterator[int]) -> None:
+    def __init__(self, lines: Sequence[bytes], offset: int) -> None:
         self.lines = lines
-        self._now = 0
-
-    def _line(self, _: cst.CSTNode) -> int:
-        return self._now
+        self.offset = offset
+        self.now = 0
 
     # Statements
 
-    def block(self, node: cst.CSTNode | None) -> Term:
-        """The statements of a suite, flat."""
-        if node is None:
-            return Term("block")
-        if isinstance(node, cst.Else | cst.Finally):
-            node = node.body
-        if isinstance(node, cst.If):  # an elif
-            return Term("block", "", (self.statement(node),), self._line(node))
-        if not isinstance(node, cst.BaseSuite):
-            return Term("block")
-        parts: list[Term] = []
-        for statement in node.body:
-            if isinstance(statement, cst.SimpleStatementLine):
-                parts.extend(self.statement(small) for small in statement.body)
-            else:
-                parts.append(self.statement(statement))
-        return Term("block", "", tuple(part for part in parts if part.op != "none"), self._line(node))
+    def block(self, body: Sequence[ast.stmt]) -> Term:
+        """The statements of a suite, without those that carry no data flow; a suite that is left out has line 0."""
+        if not body:
+            return _EMPTY
+        parts = [part for statement in body if (part := self.statement(statement)).op != "none"]
+        return Term("block", "", tuple(parts), self.now)
 
-    def statement(self, node: cst.CSTNode) -> Term:
+    def statement(self, node: ast.stmt) -> Term:
         """One statement; `none` for those that carry no data flow (import, pass, global, del, class)."""
-        line = next(self.lines, None)
-        if line is None:
-            raise _Misaligned
-        self._now = line
-        reader = _STATEMENTS.get(type(node))
+        line = self.now = node.lineno + self.offset
+        reader = _STATEMENTS.get(node.__class__)
         return _at(reader(self, node), line) if reader else NONE
 
-    def function(self, node: cst.FunctionDef) -> Term:
-        return Term("def", node.name.value, (self.block(node.body),), self._line(node))
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Term:
+        return Term("def", node.name, (self.block(node.body),), self.now)
 
-    def assign(self, node: cst.Assign) -> Term:
-        targets = [self.expression(target.target) for target in node.targets]
-        return Term("assign", "", (*targets, self.expression(node.value)), self._line(node))
+    def assign(self, node: ast.Assign) -> Term:
+        return Term("assign", "", (*map(self.expression, node.targets), self.expression(node.value)), self.now)
 
-    def ann_assign(self, node: cst.AnnAssign) -> Term:
+    def ann_assign(self, node: ast.AnnAssign) -> Term:
         if node.value is None:
             return NONE
-        return Term("assign", "", (self.expression(node.target), self.expression(node.value)), self._line(node))
+        return Term("assign", "", (self.expression(node.target), self.expression(node.value)), self.now)
 
-    def aug_assign(self, node: cst.AugAssign) -> Term:
-        operator = _BINARY.get(type(node.operator), "?")
-        return Term("assign", operator, (self.expression(node.target), self.expression(node.value)), self._line(node))
+    def aug_assign(self, node: ast.AugAssign) -> Term:
+        operator = _BINARY.get(node.op.__class__, "?")
+        return Term("assign", operator, (self.expression(node.target), self.expression(node.value)), self.now)
 
-    def for_(self, node: cst.For) -> Term:
-        line = self._line(node)
+    def for_(self, node: ast.For | ast.AsyncFor) -> Term:
+        line = self.now
         parts = (self.expression(node.target), self.expression(node.iter), self.block(node.body))
         return self._with_else(Term("for", "", parts, line), node.orelse)
 
-    def while_(self, node: cst.While) -> Term:
-        line = self._line(node)
-        parts = (self.expression(node.test), self.block(node.body))
-        return self._with_else(Term("while", "", parts, line), node.orelse)
+    def while_(self, node: ast.While) -> Term:
+        line = self.now
+        return self._with_else(
+            Term("while", "", (self.expression(node.test), self.block(node.body)), line), node.orelse
+        )
 
-    def _with_else(self, loop: Term, orelse: cst.Else | None) -> Term:
-        if orelse is None:
+    def _with_else(self, loop: Term, orelse: Sequence[ast.stmt]) -> Term:
+        if not orelse:
             return loop
         return Term("block", "", (loop, *self.block(orelse).parts), loop.line)
 
-    def if_(self, node: cst.If) -> Term:
+    def if_(self, node: ast.If) -> Term:
         parts = (self.expression(node.test), self.block(node.body), self.block(node.orelse))
-        return Term("if", "", parts, self._line(node))
+        return Term("if", "", parts, self.now)
 
-    def try_(self, node: cst.Try | cst.TryStar) -> Term:
-        parts = list(self.block(node.body).parts)
-        for handler in node.handlers:
-            parts.extend(self.block(handler.body).parts)
-        parts.extend(self.block(node.orelse).parts)
-        parts.extend(self.block(node.finalbody).parts)
-        return Term("block", "", tuple(parts), self._line(node))
+    def try_(self, node: ast.Try | ast.TryStar) -> Term:
+        suites = [node.body, *(handler.body for handler in node.handlers), node.orelse, node.finalbody]
+        parts = chain.from_iterable([self.block(suite).parts for suite in suites])
+        return Term("block", "", tuple(parts), self.now)
 
-    def with_(self, node: cst.With) -> Term:
+    def with_(self, node: ast.With | ast.AsyncWith) -> Term:
         entered = []
         for item in node.items:
-            value = self.expression(item.item)
-            if item.asname is None:
-                entered.append(Term("do", "", (value,), self._line(node)))
+            value = self.expression(item.context_expr)
+            if item.optional_vars is None:
+                entered.append(Term("do", "", (value,), self.now))
             else:
-                entered.append(Term("assign", "", (self.expression(item.asname.name), value), self._line(node)))
-        return Term("block", "", (*entered, *self.block(node.body).parts), self._line(node))
+                entered.append(Term("assign", "", (self.expression(item.optional_vars), value), self.now))
+        return Term("block", "", (*entered, *self.block(node.body).parts), self.now)
 
-    def match(self, node: cst.Match) -> Term:
-        line = self._line(node)
+    def match(self, node: ast.Match) -> Term:
+        line = self.now
         subject = self.expression(node.subject)
-        branches = [Term("if", "match", (subject, self.block(case.body), Term("block")), line) for case in node.cases]
+        branches = [Term("if", "match", (subject, self.block(case.body), _EMPTY), line) for case in node.cases]
         return Term("block", "", tuple(branches), line)
 
-    def return_(self, node: cst.Return) -> Term:
-        parts = () if node.value is None else (self.expression(node.value),)
-        return Term("return", "", parts, self._line(node))
+    def return_(self, node: ast.Return) -> Term:
+        return Term("return", "", () if node.value is None else (self.expression(node.value),), self.now)
 
-    def effect(self, node: cst.Expr) -> Term:
+    def effect(self, node: ast.Expr) -> Term:
+        if node.value.__class__ in _CONSTANTS:  # documentation
+            return NONE
         value = self.expression(node.value)
-        return NONE if value.op == "const" else Term("do", "", (value,), self._line(node))
+        return NONE if value.op == "const" else Term("do", "", (value,), self.now)
 
-    def assert_(self, node: cst.Assert) -> Term:
-        return Term("assert", "", (self.expression(node.test),), self._line(node))
+    def assert_(self, node: ast.Assert) -> Term:
+        return Term("assert", "", (self.expression(node.test),), self.now)
 
-    def raise_(self, node: cst.Raise) -> Term:
-        parts = () if node.exc is None else (self.expression(node.exc),)
-        return Term("raise", "", parts, self._line(node))
+    def raise_(self, node: ast.Raise) -> Term:
+        return Term("raise", "", () if node.exc is None else (self.expression(node.exc),), self.now)
 
-    def break_(self, node: cst.Break) -> Term:
-        return Term("break", "", (), self._line(node))
+    def break_(self, _: ast.Break) -> Term:
+        return Term("break", "", (), self.now)
 
-    def continue_(self, node: cst.Continue) -> Term:
-        return Term("continue", "", (), self._line(node))
+    def continue_(self, _: ast.Continue) -> Term:
+        return Term("continue", "", (), self.now)
 
     # Expressions
 
-    def expression(self, node: cst.CSTNode | None) -> Term:
+    def expression(self, node: ast.expr | None) -> Term:
         """One expression; `none` where there is none, `other` for syntax that no shape asks about."""
         if node is None:
             return NONE
-        if isinstance(node, cst.Name):
-            return name(node.value, self._line(node))
-        if isinstance(node, _LITERALS):
-            return Term("const", getattr(node, "value", "..."), (), self._line(node))
-        if isinstance(node, _STRINGS):
-            return Term("const", _string_text(node), (), self._line(node))
-        if isinstance(node, _SEQUENCES):
-            return Term("tuple", "", tuple(self.expression(item.value) for item in node.elements), self._line(node))
-        if isinstance(node, _COMPREHENSIONS):
-            return self._comprehension(node)
-        reader = _EXPRESSIONS.get(type(node))
-        return reader(self, node) if reader else Term("other", type(node).__name__, (), self._line(node))
+        reader = _EXPRESSIONS.get(node.__class__)
+        return reader(self, node) if reader else Term("other", type(node).__name__, (), self.now)
 
-    def attribute(self, node: cst.Attribute) -> Term:
-        return Term("attr", node.attr.value, (self.expression(node.value),), self._line(node))
+    def name(self, node: ast.Name) -> Term:
+        return name(node.id, self.now)
 
-    def subscript(self, node: cst.Subscript) -> Term:
-        keys = [self.expression(element.slice) for element in node.slice]
-        return Term("index", "", (self.expression(node.value), *keys), self._line(node))
+    def constant(self, node: ast.Constant) -> Term:
+        value = node.value
+        if value is None or value is True or value is False:
+            return Term("const", str(value), (), self.now)
+        if value is ...:
+            return Term("const", "...", (), self.now)
+        return Term("const", self._written(node), (), self.now)
 
-    def index(self, node: cst.Index) -> Term:
-        return self.expression(node.value)
+    def joined(self, _: ast.JoinedStr) -> Term:
+        return Term("const", "''", (), self.now)
 
-    def slicing(self, node: cst.Slice) -> Term:
+    def _written(self, node: ast.Constant) -> str:
+        """Source of a literal, long ones cut; of a string of several pieces an empty one."""
+        source = self._source(node)
+        if isinstance(node.value, str | bytes):
+            one = _ONE_STRING.match(source)
+            if one is None or one.end() != len(source):
+                return "''"
+            return source.decode()[:_LONGEST_TEXT]
+        return source.decode()
+
+    def _source(self, node: ast.expr) -> bytes:
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        if last == first + 1:
+            return self.lines[first][node.col_offset : node.end_col_offset]
+        rows = [self.lines[first][node.col_offset :], *self.lines[first + 1 : last - 1]]
+        return b"".join([*rows, self.lines[last - 1][: node.end_col_offset]])
+
+    def sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Term:
+        return Term("tuple", "", tuple(self.expression(_unstarred(item)) for item in node.elts), self.now)
+
+    def attribute(self, node: ast.Attribute) -> Term:
+        return Term("attr", node.attr, (self.expression(node.value),), self.now)
+
+    def subscript(self, node: ast.Subscript) -> Term:
+        key = node.slice
+        keys = key.elts if isinstance(key, ast.Tuple) and self._is_bare(key) else [key]
+        base = self.expression(node.value)
+        return Term("index", "", (base, *(self.expression(_unstarred(each)) for each in keys)), self.now)
+
+    def _is_bare(self, node: ast.Tuple) -> bool:
+        """Whether the keys of a subscript stand without brackets around them: `x[a, b]`, not `x[(a, b)]`."""
+        if not node.elts or not self._source(node).startswith(b"("):
+            return bool(node.elts)
+        first = node.elts[0]
+        around = (node.lineno, node.col_offset)
+        opened = self._between(around, (first.lineno, first.col_offset)).count(b"(")
+        end = (first.end_lineno or first.lineno, first.end_col_offset or 0)
+        after = self._between(end, (node.end_lineno or node.lineno, node.end_col_offset or 0))
+        return opened == len(after) - len(after.lstrip(b")"))
+
+    def _between(self, start: tuple[int, int], end: tuple[int, int]) -> bytes:
+        """What stands between two places, without blanks and comments."""
+        place = ast.Constant(None, lineno=start[0], col_offset=start[1], end_lineno=end[0], end_col_offset=end[1])
+        return _BETWEEN.sub(b"", self._source(place))
+
+    def slicing(self, node: ast.Slice) -> Term:
         parts = (self.expression(node.lower), self.expression(node.upper), self.expression(node.step))
-        return Term("slice", "", parts, self._line(node))
+        return Term("slice", "", parts, self.now)
 
-    def call(self, node: cst.Call) -> Term:
+    def call(self, node: ast.Call) -> Term:
         parts = [self.expression(node.func)]
-        for argument in node.args:
-            value = self.expression(argument.value)
-            if argument.keyword is not None:
-                value = Term("kw", argument.keyword.value, (value,), value.line)
-            elif argument.star:
-                value = Term("star", argument.star, (value,), value.line)
-            parts.append(value)
-        return _as_compare(Term("call", "", tuple(parts), self._line(node)))
+        arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+        if node.args and node.keywords and isinstance(node.args[-1], ast.Starred):  # it may follow a keyword
+            arguments.sort(key=lambda each: (each.lineno, each.col_offset))
+        for argument in arguments:
+            if isinstance(argument, ast.keyword):
+                value = self.expression(argument.value)
+                kind, text = ("star", "**") if argument.arg is None else ("kw", argument.arg)
+                parts.append(Term(kind, text, (value,), value.line))
+            elif isinstance(argument, ast.Starred):
+                value = self.expression(argument.value)
+                parts.append(Term("star", "*", (value,), value.line))
+            else:
+                parts.append(self.expression(argument))
+        return _as_compare(Term("call", "", tuple(parts), self.now))
 
-    def binary(self, node: cst.BinaryOperation) -> Term:
-        operator = _BINARY.get(type(node.operator), "?")
-        return Term("op", operator, (self.expression(node.left), self.expression(node.right)), self._line(node))
+    def binary(self, node: ast.BinOp) -> Term:
+        operator = _BINARY.get(node.op.__class__, "?")
+        return Term("op", operator, (self.expression(node.left), self.expression(node.right)), self.now)
 
-    def unary(self, node: cst.UnaryOperation) -> Term:
-        value = self.expression(node.expression)
-        if isinstance(node.operator, cst.Not | cst.BitInvert):
-            return Term("not", "", (value,), self._line(node))
-        if isinstance(node.operator, cst.Plus):
+    def unary(self, node: ast.UnaryOp) -> Term:
+        value = self.expression(node.operand)
+        if isinstance(node.op, ast.Not | ast.Invert):
+            return Term("not", "", (value,), self.now)
+        if isinstance(node.op, ast.UAdd):
             return value
         if value.op == "const":
             return Term("const", f"-{value.text}", (), value.line)
-        return Term("neg", "", (value,), self._line(node))
+        return Term("neg", "", (value,), self.now)
 
-    def boolean(self, node: cst.BooleanOperation) -> Term:
-        word = "and" if isinstance(node.operator, cst.And) else "or"
-        return Term(word, "", (self.expression(node.left), self.expression(node.right)), self._line(node))
+    def boolean(self, node: ast.BoolOp) -> Term:
+        word = "and" if isinstance(node.op, ast.And) else "or"
+        first, *others = map(self.expression, node.values)
+        for other in others:
+            first = Term(word, "", (first, other), self.now)
+        return first
 
-    def comparison(self, node: cst.Comparison) -> Term:
+    def comparison(self, node: ast.Compare) -> Term:
         left = self.expression(node.left)
         links = []
-        for target in node.comparisons:
-            right = self.expression(target.comparator)
-            word = _COMPARE.get(type(target.operator), "?")
-            links.append(Term("compare", word, (left, right), self._line(node)))
+        for operator, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.expression(comparator)
+            links.append(Term("compare", _COMPARE.get(operator.__class__, "?"), (left, right), self.now))
             left = right
-        return links[0] if len(links) == 1 else Term("and", "", tuple(links), self._line(node))
+        return links[0] if len(links) == 1 else Term("and", "", tuple(links), self.now)
 
-    def select(self, node: cst.IfExp) -> Term:
+    def select(self, node: ast.IfExp) -> Term:
         parts = (self.expression(node.test), self.expression(node.body), self.expression(node.orelse))
-        return Term("select", "", parts, self._line(node))
+        return Term("select", "", parts, self.now)
 
-    def mapping(self, node: cst.Dict) -> Term:
-        parts: list[Term] = []
-        for element in node.elements:
-            if isinstance(element, cst.DictElement):
-                parts += [self.expression(element.key), self.expression(element.value)]
-            else:
-                parts += [NONE, self.expression(element.value)]
-        return Term("dict", "", tuple(parts), self._line(node))
+    def mapping(self, node: ast.Dict) -> Term:
+        pairs = zip(node.keys, node.values, strict=True)
+        return Term("dict", "", tuple(self.expression(part) for pair in pairs for part in pair), self.now)
 
-    def lambda_(self, node: cst.Lambda) -> Term:
-        return Term("lambda", "", (self.expression(node.body),), self._line(node))
+    def lambda_(self, node: ast.Lambda) -> Term:
+        return Term("lambda", "", (self.expression(node.body),), self.now)
 
-    def starred(self, node: cst.StarredElement) -> Term:
-        return Term("star", "*", (self.expression(node.value),), self._line(node))
+    def named(self, node: ast.NamedExpr) -> Term:
+        return Term("bind", "", (self.expression(node.target), self.expression(node.value)), self.now)
 
-    def named(self, node: cst.NamedExpr) -> Term:
-        return Term("bind", "", (self.expression(node.target), self.expression(node.value)), self._line(node))
+    def await_(self, node: ast.Await) -> Term:
+        return self.expression(node.value)
 
-    def await_(self, node: cst.Await) -> Term:
-        return self.expression(node.expression)
+    def yield_(self, node: ast.Yield | ast.YieldFrom) -> Term:
+        return Term("yield", "", (self.expression(node.value),), self.now)
 
-    def yield_(self, node: cst.Yield) -> Term:
-        value = node.value.item if isinstance(node.value, cst.From) else node.value
-        return Term("yield", "", (self.expression(value),), self._line(node))
-
-    def _comprehension(self, node: cst.CSTNode) -> Term:
-        if isinstance(node, cst.DictComp):
-            element = Term("tuple", "", (self.expression(node.key), self.expression(node.value)), self._line(node))
-        elif isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp):
-            element = self.expression(node.elt)
+    def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Term:
+        if isinstance(node, ast.DictComp):
+            element = Term("tuple", "", (self.expression(node.key), self.expression(node.value)), self.now)
         else:
-            return Term("other", type(node).__name__, (), self._line(node))
+            element = self.expression(node.elt)
         parts = [element]
-        clause: cst.CompFor | None = node.for_in
-        while clause is not None:
+        for clause in node.generators:
             parts += [self.expression(clause.target), self.expression(clause.iter)]
-            parts += [Term("if", "", (self.expression(test.test),), self._line(node)) for test in clause.ifs]
-            clause = clause.inner_for_in
-        return Term("comp", "", tuple(parts), self._line(node))
+            parts += [Term("if", "", (self.expression(test),), self.now) for test in clause.ifs]
+        return Term("comp", "", tuple(parts), self.now)
+
+
+_EMPTY = Term("block")
+_CONSTANTS = frozenset({ast.Constant, ast.JoinedStr})
 
 
 def _at(statement: Term, line: int) -> Term:
     """A compound statement's own line: its body has moved the reader on."""
     return statement if statement.line == line else Term(statement.op, statement.text, statement.parts, line)
+
+
+def _unstarred(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Starred) else node
 
 
 def _as_compare(call: Term) -> Term:
@@ -373,49 +377,53 @@ def _as_compare(call: Term) -> Term:
 
 _COMPARE_CALLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
-
-def _string_text(node: cst.CSTNode) -> str:
-    """Source of a literal, long ones cut: a shape asks at most for short words."""
-    if isinstance(node, cst.SimpleString):
-        return node.value[:80]
-    return "''"
-
-
 # Tables instead of a visitor: one reader a node type, and what is in no table carries no data flow.
-_STATEMENTS: dict[type[cst.CSTNode], Callable[..., Term]] = {
-    cst.FunctionDef: _Reader.function,
-    cst.Assign: _Reader.assign,
-    cst.AnnAssign: _Reader.ann_assign,
-    cst.AugAssign: _Reader.aug_assign,
-    cst.For: _Reader.for_,
-    cst.While: _Reader.while_,
-    cst.If: _Reader.if_,
-    cst.Try: _Reader.try_,
-    cst.TryStar: _Reader.try_,
-    cst.With: _Reader.with_,
-    cst.Match: _Reader.match,
-    cst.Return: _Reader.return_,
-    cst.Expr: _Reader.effect,
-    cst.Assert: _Reader.assert_,
-    cst.Raise: _Reader.raise_,
-    cst.Break: _Reader.break_,
-    cst.Continue: _Reader.continue_,
+_STATEMENTS: dict[type[ast.stmt], Callable[..., Term]] = {
+    ast.FunctionDef: _Reader.function,
+    ast.AsyncFunctionDef: _Reader.function,
+    ast.Assign: _Reader.assign,
+    ast.AnnAssign: _Reader.ann_assign,
+    ast.AugAssign: _Reader.aug_assign,
+    ast.For: _Reader.for_,
+    ast.AsyncFor: _Reader.for_,
+    ast.While: _Reader.while_,
+    ast.If: _Reader.if_,
+    ast.Try: _Reader.try_,
+    ast.TryStar: _Reader.try_,
+    ast.With: _Reader.with_,
+    ast.AsyncWith: _Reader.with_,
+    ast.Match: _Reader.match,
+    ast.Return: _Reader.return_,
+    ast.Expr: _Reader.effect,
+    ast.Assert: _Reader.assert_,
+    ast.Raise: _Reader.raise_,
+    ast.Break: _Reader.break_,
+    ast.Continue: _Reader.continue_,
 }
-_EXPRESSIONS: dict[type[cst.CSTNode], Callable[..., Term]] = {
-    cst.Attribute: _Reader.attribute,
-    cst.Subscript: _Reader.subscript,
-    cst.Index: _Reader.index,
-    cst.Slice: _Reader.slicing,
-    cst.Call: _Reader.call,
-    cst.BinaryOperation: _Reader.binary,
-    cst.UnaryOperation: _Reader.unary,
-    cst.BooleanOperation: _Reader.boolean,
-    cst.Comparison: _Reader.comparison,
-    cst.IfExp: _Reader.select,
-    cst.Dict: _Reader.mapping,
-    cst.Lambda: _Reader.lambda_,
-    cst.StarredElement: _Reader.starred,
-    cst.NamedExpr: _Reader.named,
-    cst.Await: _Reader.await_,
-    cst.Yield: _Reader.yield_,
+_EXPRESSIONS: dict[type[ast.expr], Callable[..., Term]] = {
+    ast.Name: _Reader.name,
+    ast.Constant: _Reader.constant,
+    ast.JoinedStr: _Reader.joined,
+    ast.Tuple: _Reader.sequence,
+    ast.List: _Reader.sequence,
+    ast.Set: _Reader.sequence,
+    ast.Attribute: _Reader.attribute,
+    ast.Subscript: _Reader.subscript,
+    ast.Slice: _Reader.slicing,
+    ast.Call: _Reader.call,
+    ast.BinOp: _Reader.binary,
+    ast.UnaryOp: _Reader.unary,
+    ast.BoolOp: _Reader.boolean,
+    ast.Compare: _Reader.comparison,
+    ast.IfExp: _Reader.select,
+    ast.Dict: _Reader.mapping,
+    ast.Lambda: _Reader.lambda_,
+    ast.NamedExpr: _Reader.named,
+    ast.Await: _Reader.await_,
+    ast.Yield: _Reader.yield_,
+    ast.YieldFrom: _Reader.yield_,
+    ast.ListComp: _Reader.comprehension,
+    ast.SetComp: _Reader.comprehension,
+    ast.GeneratorExp: _Reader.comprehension,
+    ast.DictComp: _Reader.comprehension,
 }

@@ -33,8 +33,8 @@ from recon.ports import Blobs, Progress
 
 READERS = (
     "term",
-    "statement_lines",
     "python_terms",
+    "newer_tree",
     "cuda_terms",
     "inline",
     "reading",

@@ -24,7 +24,7 @@ Entry = Scope | Import | Bind | Param | Patch
 
 _CALLABLE = frozenset({ScopeKind.FUNCTION, ScopeKind.LAMBDA})
 _LATER = frozenset({"setter", "deleter", "getter"})
-_PYTHON = frozenset({".py", ".pyi"})
+_PYTHON = (".py", ".pyi")
 
 
 class Ref(NamedTuple):
@@ -36,7 +36,7 @@ class Ref(NamedTuple):
 
 def is_python(path: str) -> bool:
     """Whether a file is Python source."""
-    return PurePosixPath(path).suffix in _PYTHON
+    return path.endswith(_PYTHON)
 
 
 @cache
