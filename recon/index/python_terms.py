@@ -14,6 +14,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from recon.index.newer_tree import Convert
+from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 from recon.index.term import NONE, Term, name
 
 MAX_SLICE_BYTES = 400_000
@@ -94,6 +95,8 @@ def _parsed(text: bytes) -> ast.Module:
 
 def _newer(text: bytes) -> ast.Module:
     """What libcst reads, as a tree of the standard library."""
+    if bracket_depth(text) > DEEPEST_BRACKETS:
+        raise ValueError("brackets nest too deep for libcst")
     try:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         return Convert(wrapper.resolve(PositionProvider), text).module(wrapper.module)

@@ -26,7 +26,6 @@ from recon.index.inline import Callee, inlined
 from recon.index.pool import can_fork
 from recon.index.python_terms import read_function
 from recon.index.records import Feature
-from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 from recon.ports import Blobs, Progress
@@ -269,10 +268,7 @@ def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
         if not around:
             raise ValueError("the grammar reads no function there")
         return min(around, key=lambda found: found[1] - found[0])[2]
-    source = b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line])
-    if bracket_depth(source) > DEEPEST_BRACKETS:
-        raise ValueError("brackets nest too deep for libcst")
-    return read_function(source, part.line)
+    return read_function(b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line]), part.line)
 
 
 def utf8(data: bytes) -> bytes:

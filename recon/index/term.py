@@ -17,12 +17,15 @@ Expressions
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A node: an operation, its text, its parts, and the line where it starts."""
+class Term(Struct, frozen=True, gc=False):
+    """A node: an operation, its text, its parts, and the line where it starts.
+
+    A Struct, because a tree has millions and one is made five times as fast as a frozen dataclass.
+    """
 
     op: str
     text: str = ""
