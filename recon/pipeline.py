@@ -30,6 +30,7 @@ from recon.index.index import Index, index_of, open_cache
 from recon.index.names import Names
 from recon.index.parts import keep
 from recon.index.pycg import by_names
+from recon.index.tables import paused_gc
 from recon.ports import Progress
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
@@ -142,7 +143,8 @@ def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, prog
         for source in sources(targets, settings, progress, learned.unknowns):
             learned.hosts.append(source.host)
             try:
-                _judge_into(learned, source, settings, progress)
+                with paused_gc():
+                    _judge_into(learned, source, settings, progress)
             except ReconError as error:  # this tree is lost, the others are not
                 learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
     except Exception:

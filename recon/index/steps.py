@@ -98,6 +98,7 @@ class Steps:
         self._landmarks = landmarks
         self._elsewhere: dict[str, bool] = {}
         self._extras: dict[Ref, int] = {}
+        self._priced: dict[Ref, list[tuple[int, Edge]]] = {}
         self._ways: dict[Ref, tuple[Way, ...]] = {}
 
     # Holders ----------------------------------------------------------------------------------------------------------
@@ -260,13 +261,20 @@ class Steps:
                 if through not in ends or total < ends[through][0]:
                     ends[through] = (total, ref)
                 continue
-            for edge in _sure(self._graph.edges_to(ref)):
-                further = cost + self._cost(edge)
-                if edge.source not in best or further < best[edge.source].cost:
+            for price, edge in self._priced_to(ref):
+                further = cost + price
+                known = best.get(edge.source)
+                if known is None or further < known.cost:
                     best[edge.source] = _Reached(further, edge)
                     heappush(heap, (further, edge.source))
         for through, (total, ref) in ends.items():
             yield Way(through, (*self._down_to(ref), *_onward(best, ref)), total)
+
+    def _priced_to(self, ref: Ref) -> list[tuple[int, Edge]]:
+        """The sure edges to a definition with their costs: searches for different places meet on the way up."""
+        if ref not in self._priced:
+            self._priced[ref] = [(self._cost(edge), edge) for edge in _sure(self._graph.edges_to(ref))]
+        return self._priced[ref]
 
     def _is_elsewhere(self, ref: Ref) -> bool:
         """Whether a function serves another platform than CUDA, or no generation of text."""

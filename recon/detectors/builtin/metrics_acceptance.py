@@ -120,12 +120,13 @@ def _around(outline: Outline, scope: int) -> str:
 def _feeders(index: Index, holders: frozenset[str], makers: set[Ref]) -> list[Evidence]:
     """Functions, other than those that create a metric, that use a field which holds one."""
     found: dict[Ref, int] = {}
+    spelled = re.compile("|".join(map(re.escape, sorted(holders)))).search  # few texts pass, so few are taken apart
     for path, outline in index.files.items():
         if not is_python(path) or is_outskirts(path):
             continue
         for call in outline.calls:
             used = [call.callee.rpartition(".")[0], *(arg for arg in call.args if arg.startswith("self."))]
-            if any(_last(each) & holders for each in used):
+            if any(spelled(each) and _last(each) & holders for each in used):
                 found.setdefault(Ref(path, call.scope), call.line)
         for bind in outline.binds:
             if bind.value.endswith("]") and _last(bind.value) & holders:
