@@ -56,8 +56,7 @@ def _paramiko(stack: contextlib.ExitStack, name: str, hops: tuple[Effective, ...
     """By paramiko; if that fails for something that ssh could do, by ssh."""
     from recon.hosts.dial import BeyondParamiko, Manner, dialled  # noqa: PLC0415 - a tenth of a second, only for hosts
 
-    ask = None if options.batch else person()
-    manner = Manner(options.accept_new, options.connect_timeout_s, ask)
+    manner = Manner(options.accept_new, options.connect_timeout_s, None if options.batch else person())
     try:
         carrier = stack.enter_context(dialled(name, hops, manner))
     except BeyondParamiko as beyond:

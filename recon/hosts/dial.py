@@ -51,7 +51,8 @@ class Manner:
 
     accept_new: bool
     connect_timeout_s: float
-    ask: Person | None
+    person: Person | None
+    """Who can be asked; None for nobody."""
 
 
 @contextlib.contextmanager
@@ -123,7 +124,7 @@ class _Dialling:
             stack.callback(transport.close)
             transport.daemon = True
             transport.banner_timeout = self.timeout_s
-            transport.auth_timeout = PERSON_S if self.manner.ask else AUTH_S
+            transport.auth_timeout = PERSON_S if self.manner.person else AUTH_S
             self._choose(transport)
             try:
                 with within(self.timeout_s, transport.close):
@@ -164,13 +165,11 @@ class _Dialling:
         except paramiko.ChannelException as error:
             forbidden = error.code == 1
             hint = "AllowTcpForwarding is off there." if forbidden else "Is the name known there, and sshd running?"
-            raise Unreachable(
-                f"{self.name}: {before.name} cannot reach {to[0]} port {to[1]}: {error.text}", hint
-            ) from error
+            raise Unreachable(f"{before.name} cannot reach {to[0]} port {to[1]}: {error.text}", hint) from error
         except TimeoutError as error:
-            raise TimedOut(f"{self.name}: {before.name} opened no way to it within {self.timeout_s:g} s") from error
+            raise TimedOut(f"{before.name} opened no way to it within {self.timeout_s:g} s") from error
         except (paramiko.SSHException, EOFError, OSError) as error:
-            raise Unreachable(f"{self.name}: {before.name} ended the connection") from error
+            raise Unreachable(f"{before.name} ended the connection") from error
 
     def _choose(self, transport: paramiko.Transport) -> None:
         """Keep to the algorithms that the configuration allows; ask first for the kinds of host keys that are known."""
@@ -210,21 +209,29 @@ class _Dialling:
             trust.append(file, host.known_as, host.known_port, blob, hash_names=host.hash_known_hosts)
 
     def _log_in(self, transport: paramiko.Transport) -> None:
-        ask = self.manner.ask
-        chosen = offers(self.host, agent_of(self.host), ask.secret if ask else None)
+        person = self.manner.person
+        chosen = offers(self.host, agent_of(self.host), person.secret if person else None)
         try:
-            Login(self.name, self.host, transport, chosen, ask).enter()
+            Login(self.name, self.host, transport, chosen, person).enter()
         except Auth as error:
             if chosen.only_ssh:
                 raise BeyondParamiko(f"{error.message}; only ssh can use {', '.join(chosen.only_ssh)}") from error
             raise
 
-    def _silent(self, first: bytes) -> TimedOut:
-        if first.startswith(b"SSH-"):
+    def _silent(self, first: bytes) -> Unreachable:
+        if first and not _greets(first):
+            return self._stranger(first)
+        if first:
             return TimedOut(f"{self.name}: keys were not exchanged within {self.timeout_s:g} s")
         return TimedOut(
             f"{self.name}: connected, but it said nothing within {self.timeout_s:g} s",
             "A hanging sshd, a load balancer without one, or a ProxyCommand that leads nowhere?",
+        )
+
+    def _stranger(self, first: bytes) -> Unreachable:
+        return Unreachable(
+            f"{self.name}: what answers on port {self.host.port} is no SSH server: {first_line(first)!r}",
+            "Is it the right port?",
         )
 
     def _ungreeted(self, first: bytes, proxy: Proxy | None, error: Exception) -> Unreachable | Crowded:
@@ -234,12 +241,14 @@ class _Dialling:
             return Unreachable(f"{self.name}: {complaint}", f"It was: {proxy.command}" if proxy else "")
         if not first or first.startswith(_CROWD):
             return Crowded(first_line(first) or "no banner")
-        if not any(line.startswith(b"SSH-") for line in first.splitlines()):
-            return Unreachable(
-                f"{self.name}: what answers on port {self.host.port} is no SSH server: {first_line(first)!r}",
-                "Is it the right port?",
-            )
+        if not _greets(first):
+            return self._stranger(first)
         return Unreachable(f"{self.name}: keys could not be exchanged: {error}", "Try --transport openssh.")
+
+
+def _greets(first: bytes) -> bool:
+    """Whether one of the lines, which may follow others, is that of an SSH server."""
+    return any(line.startswith(b"SSH-") for line in first.splitlines())
 
 
 def _within(able: Sequence[str], allowed: Sequence[str]) -> Sequence[str]:

@@ -158,7 +158,7 @@ def _master(name: str, route: Sequence[Effective], words: Sequence[str], socket:
         with seat(route[0].hostname, route[0].port, PERSON_S):
             # It stays in our session: elsewhere it would have no terminal to ask on.
             child = subprocess.Popen(
-                [*words, "-o", "ControlMaster=yes", "-N", "--", route[-1].target.host],
+                [words[0], "-M", "-N", *words[1:], "--", route[-1].target.host],  # ssh heeds what it reads first
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

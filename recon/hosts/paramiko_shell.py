@@ -26,6 +26,7 @@ class Hop:
     """A host on the way: its connection, and whether it still answers."""
 
     name: str
+    """As errors call it: `gpu1`, or `gpu1: jump host bastion`."""
     transport: paramiko.Transport
     pulse: Pulse
 
@@ -59,14 +60,13 @@ class ParamikoCarrier:
         """Who fell silent first, of the hosts on the way and the host itself."""
         for hop in self.hops:
             if hop.pulse.silent():
-                whose = "" if hop is self.hops[-1] else f" jump host {hop.name}:"
                 return Unreachable(
-                    f"{self.name}:{whose} no sign of life for {hop.pulse.limit_s:g} s",
+                    f"{hop.name}: no sign of life for {hop.pulse.limit_s:g} s",
                     "The line is cut, or the host hangs. ServerAliveInterval and its CountMax say how long to wait.",
                 )
         for hop in self.hops[:-1]:
             if not hop.transport.is_active():
-                return Unreachable(f"{self.name}: jump host {hop.name} ended the connection")
+                return Unreachable(f"{hop.name} ended the connection")
         return Unreachable(f"{self.name}: {dead}", "Did the host restart, or a firewall drop the connection?")
 
     def unstarted(self, why: NotStarted) -> LoginShell:

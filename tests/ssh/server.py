@@ -34,7 +34,7 @@ SHELLS = {
     "busybox": 'exec busybox sh -c "$SSH_ORIGINAL_COMMAND"',
     "fish": 'exec fish -c "$SSH_ORIGINAL_COMMAND"',
     "tcsh": 'exec tcsh -c "$SSH_ORIGINAL_COMMAND"',
-    "rbash": 'exec rbash -c "$SSH_ORIGINAL_COMMAND"',
+    "rbash": 'exec bash -r -c "$SSH_ORIGINAL_COMMAND"',
     "nologin": "echo This account is currently not available.; exit 1",
 }
 """What stands for a login shell: it is handed the client's command line, as the shell of the account would be."""
