@@ -2,8 +2,10 @@
 
 import contextlib
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import paramiko
 
@@ -24,6 +26,7 @@ PERSON_S = 120.0
 """How long a host may wait for what a person types."""
 ALIVE_EVERY_S = 15.0
 ALIVE_MOST = 4
+_GSSAPI = "gssapi-with-mic"
 _CROWD = (b"Exceeded MaxStartups", b"Not allowed at this time")
 _SHA2 = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256")}
 _CERTIFIED = tuple(
@@ -211,11 +214,13 @@ class _Dialling:
     def _log_in(self, transport: paramiko.Transport) -> None:
         person = self.manner.person
         chosen = offers(self.host, agent_of(self.host), person.secret if person else None)
+        login = Login(self.name, self.host, transport, chosen, person)
         try:
-            Login(self.name, self.host, transport, chosen, person).enter()
+            login.enter()
         except Auth as error:
-            if chosen.only_ssh:
-                raise BeyondParamiko(f"{error.message}; only ssh can use {', '.join(chosen.only_ssh)}") from error
+            left = [*chosen.only_ssh, *(["a Kerberos ticket"] if _GSSAPI in login.wanted and has_ticket() else [])]
+            if left:
+                raise BeyondParamiko(f"{error.message}; only ssh can use {', '.join(left)}") from error
             raise
 
     def _silent(self, first: bytes) -> Unreachable:
@@ -244,6 +249,11 @@ class _Dialling:
         if not _greets(first):
             return self._stranger(first)
         return Unreachable(f"{self.name}: keys could not be exchanged: {error}", "Try --transport openssh.")
+
+
+def has_ticket() -> bool:
+    """Whether Kerberos may have let this user in already, as far as can be told without its libraries."""
+    return "KRB5CCNAME" in os.environ or Path(f"/tmp/krb5cc_{os.getuid()}").exists()  # noqa: S108 - its usual place
 
 
 def _greets(first: bytes) -> bool:

@@ -24,6 +24,8 @@ class Login:
     offers: Offers
     person: Person | None
     """None where there is nobody to ask: what needs an answer then fails at once."""
+    wanted: Sequence[str] = ()
+    """Ways in that the host named last, once it has not let us in."""
     _offered: list[str] = field(default_factory=list)
 
     def enter(self) -> None:
@@ -36,8 +38,8 @@ class Login:
         left = self._none()
         if left is None:
             return
-        if "publickey" in left:
-            left = self._keys(left)
+        taken = self._keys() if "publickey" in left else None
+        left = left if taken is None else taken
         if left and self.person:
             left = self._asked(left)
         if left:
@@ -51,8 +53,8 @@ class Login:
             return tuple(error.allowed_types)
         return None
 
-    def _keys(self, left: Sequence[str]) -> Sequence[str]:
-        """Offer keys until one is taken; the ways that are still wanted after it, none if that was all."""
+    def _keys(self) -> Sequence[str] | None:
+        """Offer keys until one is taken: the ways that are still wanted after it. None if none is."""
         for offer in self.offers.keys:
             self._offered.append(str(offer))
             try:
@@ -61,7 +63,7 @@ class Login:
                 return tuple(error.allowed_types)
             except paramiko.AuthenticationException:
                 continue
-        return [way for way in left if way != "publickey"] or ["publickey"]
+        return None
 
     def _asked(self, left: Sequence[str]) -> Sequence[str]:
         """Ask a person, once for each way that is wanted; the ways that are wanted still."""
@@ -110,6 +112,7 @@ class Login:
 
     def _refused(self, left: Sequence[str]) -> Auth:
         offered = ", ".join(self._offered) or "no key"
+        self.wanted = left
         wants = ", ".join(left)
         message = f"{self.name}: it does not let {self.host.user} in; offered: {offered}; it wants {wants}"
         if self.person is None and set(left) & set(_ASKED) and "publickey" not in left:
