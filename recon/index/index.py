@@ -313,7 +313,10 @@ class Index:
             paths.setdefault(file.digest, []).append(file.path)
         chosen = choosers(choices)
         jobs = [job for digest, where in paths.items() if (job := self._job(digest, where[0], chosen)) is not None]
-        for job, answer in answers(jobs, ask, ask_version, blobs, cache, progress=progress, workers=workers):
+        answered = answers(jobs, ask, ask_version, blobs, cache, progress=progress, workers=workers)
+        by_digest = {job.digest: answer for job, answer in answered}
+        for job in jobs:  # not as the workers end: of equal places the first one speaks, and that must not be chance
+            answer = by_digest[job.digest]
             for path in paths[job.digest]:
                 self.sightings.update({Ref(path, scope): found for scope, found in answer.sightings.items()})
                 self.refused.update({Ref(path, scope): why for scope, why in answer.refused.items()})

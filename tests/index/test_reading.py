@@ -166,6 +166,14 @@ def test_equal_files_are_read_once_and_seen_in_both_places(read: Read) -> None:
     assert [1] == progress.totals
 
 
+def test_what_is_known_already_does_not_come_first(read: Read) -> None:
+    """Answers stand in the order of the files, whichever of them was there first."""
+    read({"b.py": loop("later")}, names, LOOPS)
+    index = read({"a.py": loop("sooner"), "b.py": loop("later")}, names, LOOPS)
+
+    assert ["a.py", "b.py"] == [ref.path for ref in index.sightings]
+
+
 def test_answers_are_kept(read: Read) -> None:
     """The second time nothing is read, whatever the question would say now."""
     tree = {"a.py": loop("one")}
