@@ -156,6 +156,7 @@ class _Dialling:
             timeout_s=self.timeout_s,
             family=host.address_family,
             alive_s=every * most,
+            source=host.bind_address,
         )
         return stack.enter_context(wire), None
 
@@ -216,7 +217,10 @@ class _Dialling:
         chosen = offers(self.host, agent_of(self.host), person.secret if person else None)
         login = Login(self.name, self.host, transport, chosen, person)
         try:
-            login.enter()
+            with within(transport.auth_timeout, transport.close):
+                login.enter()
+        except TimeoutError as error:
+            raise TimedOut(f"{self.name}: no login within {transport.auth_timeout:g} s") from error
         except Auth as error:
             left = [*chosen.only_ssh, *(["a Kerberos ticket"] if _GSSAPI in login.wanted and has_ticket() else [])]
             if left:

@@ -6,7 +6,7 @@ from functools import partial
 
 import paramiko
 
-from recon.errors import Auth, TimedOut
+from recon.errors import Auth
 from recon.hosts.effective import Effective
 from recon.hosts.identities import Offers
 from recon.hosts.terminal import Person
@@ -33,7 +33,6 @@ class Login:
 
         Raises:
             Auth: the host does not let us in.
-            TimedOut: it did not answer.
         """
         left = self._none()
         if left is None:
@@ -100,10 +99,6 @@ class Login:
         try:
             return list(attempt())
         except paramiko.AuthenticationException as error:
-            if "timeout" in str(error).lower():
-                raise TimedOut(
-                    f"{self.name}: no answer to our login within {self.transport.auth_timeout:g} s"
-                ) from error
             if not self.transport.is_active():
                 raise self._refused(["(it hung up)"]) from error
             raise

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import paramiko
 
 from recon.errors import LoginShell, Unreachable
-from recon.hosts.exchange import Line, LineDead, NotStarted, unusable
+from recon.hosts.exchange import SHELL_HINT, Line, LineDead, NotStarted, unusable
 from recon.hosts.exec_script import COMMAND
 from recon.hosts.watch import Pulse, within
 
@@ -96,6 +96,8 @@ class ParamikoCarrier:
             except TimeoutError as error:
                 raise self.explained(LineDead(f"no session was opened within {timeout_s:g} s")) from error
             except (paramiko.SSHException, EOFError, OSError) as error:
+                if transport.is_active():
+                    raise LoginShell(f"{self.name}: it lets us in and runs no command: {error}", SHELL_HINT) from error
                 raise self.explained(LineDead("the connection has ended")) from error
             else:
                 return channel

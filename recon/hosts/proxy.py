@@ -69,7 +69,9 @@ class Heard:
         self.wire.close()
 
 
-def connected(name: str, host: str, port: int, *, timeout_s: float, family: str, alive_s: float) -> socket.socket:
+def connected(
+    name: str, host: str, port: int, *, timeout_s: float, family: str, alive_s: float, source: str = ""
+) -> socket.socket:
     """A TCP connection.
 
     Args:
@@ -78,6 +80,7 @@ def connected(name: str, host: str, port: int, *, timeout_s: float, family: str,
         port: Its port.
         timeout_s: For each of its addresses.
         family: `any`, `inet` or `inet6`.
+        source: Address of ours to come from; any where it is empty.
         alive_s: After so long without an acknowledgement the kernel gives up, where it can be told.
 
     Raises:
@@ -94,17 +97,19 @@ def connected(name: str, host: str, port: int, *, timeout_s: float, family: str,
     failure: OSError | None = None
     for kind, _, _, _, address in addresses:
         try:
-            return _dialled(kind, address, timeout_s, alive_s)
+            return _dialled(kind, address, source, timeout_s, alive_s)
         except OSError as error:
             failure = error
     assert failure is not None, "getaddrinfo gives one address or raises"
     raise _refused(name, host, port, timeout_s, failure) from failure
 
 
-def _dialled(kind: int, address: object, timeout_s: float, alive_s: float) -> socket.socket:
+def _dialled(kind: int, address: object, source: str, timeout_s: float, alive_s: float) -> socket.socket:
     wire = socket.socket(kind, socket.SOCK_STREAM)
     try:
         wire.settimeout(timeout_s)
+        if source:
+            wire.bind((source, 0))
         wire.connect(address)  # type: ignore[arg-type]  # whatever getaddrinfo gave
         wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if option := getattr(socket, "TCP_USER_TIMEOUT", None):

@@ -53,9 +53,8 @@ class Pulse:
         self._ask, self._abort, self._every_s = ask, abort, every_s
         self._asked_at: float | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="recon-pulse", daemon=True)
-        self._thread.start()
         self.dead = False
+        threading.Thread(target=self._beat, name="recon-pulse", daemon=True).start()
 
     def silent(self) -> bool:
         """Whether an answer is overdue right now, if only by one pause."""

@@ -7,6 +7,7 @@ import contextlib
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,10 @@ class Asking:
     public: str
     code: str
     wants_key: bool
+    runs: bool = True
+    """Whether it runs commands."""
+    thinks_s: float = 0.0
+    """How long it looks at a key."""
     answers: list[str] = field(default_factory=list)
     """Every answer to `Code:`, right or wrong."""
 
@@ -40,6 +45,7 @@ class _Guest(paramiko.ServerInterface):  # type: ignore[misc]  # paramiko has no
         return "keyboard-interactive" if self.proved else "publickey"
 
     def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        time.sleep(self.server.thinks_s)
         if key.get_base64() not in self.server.public:
             return int(paramiko.AUTH_FAILED)
         self.proved = True
@@ -58,6 +64,8 @@ class _Guest(paramiko.ServerInterface):  # type: ignore[misc]  # paramiko has no
         return int(paramiko.OPEN_SUCCEEDED if kind == "session" else paramiko.OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED)
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        if not self.server.runs:
+            return False
         threading.Thread(target=_serve, args=(channel, command), daemon=True).start()
         return True
 

@@ -21,10 +21,12 @@ from recon.errors import (
     HostKeyChanged,
     HostKeyRevoked,
     HostKeyUnknown,
+    LoginShell,
     ReconError,
+    TimedOut,
     Unreachable,
 )
-from recon.hosts import proxy
+from recon.hosts import dial, proxy
 from recon.hosts.connect import Options, connect
 from recon.hosts.dial import Manner, dialled
 from recon.hosts.effective import route
@@ -163,6 +165,24 @@ def test_many_at_once_do_not_make_a_crowd(yard: Yard) -> None:
 
     assert [f"{number}\n" for number in range(20)] == told
     assert "drop connection" not in server.log
+
+
+def test_a_slow_and_narrow_line_carries_everything(yard: Yard) -> None:
+    """A fifth of a second there and back, and half a megabyte a second."""
+    server = yard.server()
+    line = yard.link(server, delay_ms=100, bytes_per_s=500_000)
+    with shell(yard, "gpu1", gpu1=[f"ProxyCommand {line}"]) as host:
+        reply = host.run("head -c 1000000 /dev/zero | tr '\\0' x", timeout_s=20)
+
+    assert (1_000_000, 0) == (len(reply.stdout), reply.status)
+
+
+def test_a_connection_comes_from_the_address_that_is_configured(yard: Yard) -> None:
+    server = yard.server()
+    with shell(yard, "gpu1", gpu1=["BindAddress 127.0.0.9"]) as host:
+        host.run("true")
+
+    assert "Connection from 127.0.0.9 " in server.log
 
 
 def test_a_chain_of_jumps_is_followed(yard: Yard) -> None:
@@ -413,6 +433,25 @@ def test_a_second_factor_fails_at_once_where_nobody_can_be_asked(yard: Yard, two
     assert "keyboard-interactive" in caught.value.message
     assert way == "openssh" or "terminal" in caught.value.hint
     assert ([], True) == (two_factors.answers, time.monotonic() - started < 5)
+
+
+def test_an_account_that_runs_no_command_says_so(yard: Yard, two_factors: Asking) -> None:
+    two_factors.runs = False
+    hops = route(parse("gpu2"), config=yard.folder / "config")
+    manner = Manner(accept_new=False, connect_timeout_s=5, person=Somebody("123456"))
+    with dialled("gpu2", hops, manner) as carrier, pytest.raises(LoginShell, match="runs no command"):
+        SshShell("gpu2", yard.user, "paramiko", carrier).run("true")
+
+
+def test_a_login_that_takes_too_long_is_late(yard: Yard, two_factors: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dial, "AUTH_S", 1.0)
+    two_factors.thinks_s = 3.0
+    started = time.monotonic()
+    options = Options(transport="paramiko", config=yard.folder / "config", batch=True)
+    with pytest.raises(TimedOut, match="no login within 1 s"), connect(parse("gpu2"), options):
+        pass
+
+    assert time.monotonic() - started < 2.5
 
 
 ASKED = """
