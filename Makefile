@@ -24,10 +24,10 @@ PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
 TIMED = $(PYTHON) tools/timed.py "make $@"
 
-.PHONY: help python test check full demo fix docs clean _test _check _full _slow _demo _fix
+.PHONY: help python test check full ssh-matrix demo fix docs clean _test _check _full _slow _matrix _demo _fix
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: python ## unit tests: offline, no programs of the system (about a minute)
 	@$(TIMED) $(MAKE) _test
@@ -37,6 +37,9 @@ check: python ## format, lint, types, import contracts, every test that is not s
 
 full: python ## check, then the slow rest: every release, the whole compile matrix (up to an hour)
 	@$(TIMED) $(MAKE) _full
+
+ssh-matrix: python ## the situations in which people reach hosts, on servers of its own (under four minutes)
+	@$(TIMED) $(MAKE) _matrix
 
 demo: python ## scan two real releases, print the verdicts, write the page (about 3 minutes)
 	@$(TIMED) $(MAKE) _demo
@@ -94,6 +97,9 @@ _full: _check
 _slow:
 	$(BIN)/python $(PYTEST) --slow -m slow $(ARGS)
 	$(GPU_VENV)/bin/python $(PYTEST) --slow -m slow tests/kernels $(ARGS)
+
+_matrix: $(VENV)/.dev
+	$(BIN)/python $(PYTEST) --slow -m matrix tests/ssh/matrix $(ARGS)
 
 # Status 3 says that some files of a release could not be read in full: they are listed, and the verdicts heed them.
 _demo: $(VENV)/.client

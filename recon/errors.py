@@ -73,13 +73,6 @@ class Unreachable(ReconError):
     exit = Exit.INCOMPLETE
 
 
-class HostLate(ReconError):
-    """What a host may take of our time is over."""
-
-    kind = "timeout"
-    exit = Exit.INCOMPLETE
-
-
 class HostBusy(ReconError):
     """The host has other work, and was to be left alone then."""
 

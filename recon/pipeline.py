@@ -22,6 +22,7 @@ from recon.detectors.survey import survey
 from recon.errors import Interrupted, ReconError, Unreadable
 from recon.estimates.decision import decide
 from recon.facts.names import PACKAGE_OF
+from recon.facts.secrets import hidden, hidden_in
 from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
@@ -86,7 +87,7 @@ class _Learned:
     searched: list[RunSearched] = field(default_factory=list)
 
     def run(self, *, complete: bool) -> Run:
-        installs = settle(with_companions(tuple(self.installs)), _package_of)
+        installs = hidden_in(settle(with_companions(tuple(self.installs)), _package_of))
         hosts = tuple(dict.fromkeys(self.hosts))
         return Run(
             schema_version=SCHEMA_VERSION,
@@ -98,7 +99,7 @@ class _Learned:
             measurements=(),
             estimates=decide(installs, hosts, ()),
             capabilities=capabilities(),
-            unknowns=tuple(self.unknowns),
+            unknowns=hidden_in(tuple(self.unknowns)),
             searched=tuple(self.searched),
             complete=complete,
         )
@@ -106,7 +107,7 @@ class _Learned:
 
 def without_secrets(word: str) -> str:
     """A word of the command line with the credentials of the addresses in it taken out."""
-    return _ADDRESS.sub(lambda found: redact(found[0]), word)
+    return hidden(_ADDRESS.sub(lambda found: redact(found[0]), word))
 
 
 def capabilities() -> tuple[Capability, ...]:
@@ -140,16 +141,26 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
 
 def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, progress: Progress) -> None:
     try:
-        for source in sources(targets, settings, progress, learned.unknowns):
-            learned.hosts.append(source.host)
-            try:
-                with paused_gc():
-                    _judge_into(learned, source, settings, progress)
-            except ReconError as error:  # this tree is lost, the others are not
-                learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
+        for given in sources(targets, settings, progress):
+            match given:
+                case Unknown():
+                    learned.unknowns.append(given)
+                case Host():
+                    learned.hosts.append(given)
+                case Source():
+                    learned.hosts.append(given.host)
+                    _judge_or_say(learned, given, settings, progress)
     except Exception:
         progress.advance(0)  # where a library made an error of a stop, this raises it anew
         raise
+
+
+def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
+    try:
+        with paused_gc():
+            _judge_into(learned, source, settings, progress)
+    except ReconError as error:  # this tree is lost, the others are not
+        learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
 
 
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:

@@ -65,6 +65,10 @@ class HostShell(Shell, Protocol):
         """The one command line that is started there; every script is its standard input."""
         ...
 
+    def abort(self) -> None:
+        """Make a script that another thread waits for fail now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

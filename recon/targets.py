@@ -5,21 +5,28 @@ target ─facts─▶ Found ─sources─▶ Snapshot
 
 import platform
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
-from recon.errors import NoEngine, ReconError
+from recon.errors import HostBusy, NoEngine, ReconError, Unreadable
 from recon.facts.folder import find_in_folder
-from recon.facts.gather import gather
+from recon.facts.gather import ask, gather
 from recon.facts.gpus import GPUS
 from recon.facts.installs import discover
-from recon.facts.machine import MACHINE
+from recon.facts.load import LOAD
+from recon.facts.machine import MACHINE, Machine
 from recon.facts.pythons import pythons
+from recon.hosts.abreast import Job, abreast
+from recon.hosts.audit import Audited, audit_for
+from recon.hosts.limits import HOST_S, PHASE_S, limited
 from recon.hosts.local import LocalShell
-from recon.ports import Progress, Shell, SourceTree
-from recon.records.host import Host, PythonEnv
+from recon.ports import HostShell, Progress, Shell
+from recon.records.host import Gpu, Host
 from recon.records.install import Edits, Found
 from recon.records.source import Snapshot
 from recon.records.unknown import Unknown
@@ -27,6 +34,7 @@ from recon.sources.capture import capture
 from recon.sources.edits import NOTHING, compare_with_record
 from recon.sources.local import LocalTree
 from recon.sources.release import open_release, open_wheel
+from recon.sources.remote import look
 from recon.sources.store import BlobStore
 
 RELEASES = Host("releases", "releases", "", (), ())
@@ -41,6 +49,21 @@ class ScanTargets:
     releases: tuple[str, ...]
     local: bool
     """Look for the installs of this machine."""
+    hosts: tuple[str, ...] = ()
+    """Look for the installs of these, as they were typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How hosts are reached, and how long and when they may be asked."""
+
+    connect: Callable[[str], AbstractContextManager[HostShell]]
+    """By the name that was typed. Raises what stands in the way: Unreachable, Auth, HostKey."""
+    budget_s: float = HOST_S
+    max_load: float = 0.0
+    """Processes for each core above which a host is left alone; 0 asks for no load."""
+    sources: bool = True
+    """Keep the sources of a host here; False keeps what verdicts rest on, and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +76,8 @@ class Settings:
     """Read the names in compiled libraries."""
     workers: int
     """Processes that read sources; 0 reads in this one."""
+    reach: Reach | None = None
+    """Where hosts are among the targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +90,51 @@ class Source:
     edits: Edits
 
 
-def sources(targets: ScanTargets, settings: Settings, progress: Progress, unknowns: list[Unknown]) -> Iterator[Source]:
-    """Every tree that was named, ready to be indexed; what stood in the way of some goes to `unknowns`.
+Given: TypeAlias = Source | Host | Unknown
+"""What a target gives: trees, the machine that they lie on, and what stood in the way."""
+
+
+def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Iterator[Given]:
+    """Everything that was named, in turn; hosts side by side.
 
     Raises:
         ReconError: the only target failed before it gave a tree.
     """
     store = BlobStore(settings.cache_dir)
+    alone = len(targets.paths) + len(targets.releases) + len(targets.hosts) + targets.local == 1
+    given = False
+    for name, each in _each(targets, store, settings, progress):
+        if not isinstance(each, ReconError):
+            given = given or isinstance(each, Source)
+            yield each
+        elif alone and not given:
+            raise each
+        else:
+            yield Unknown(each.kind, name, f"{each.message}. {each.hint}".removesuffix(". "))
+
+
+def _each(
+    targets: ScanTargets, store: BlobStore, settings: Settings, progress: Progress
+) -> Iterator[tuple[str, Given | ReconError]]:
+    """What each target gives, with its name; an error is its last word."""
     shell = LocalShell()
-    steps: list[tuple[str, Callable[[], Iterator[Source]]]] = []
+    steps: list[tuple[str, Callable[[], Iterator[Given]]]] = []
     if targets.paths:
         host = host_of(shell)
         steps += [(path, partial(_from_path, path, host, store, settings, progress)) for path in targets.paths]
     steps += [(name, partial(_from_release, name, store, settings, progress)) for name in targets.releases]
     if targets.local:
-        steps.append(("this machine", partial(_from_machine, shell, store, settings, progress, unknowns)))
-    given = False
+        steps.append(("this machine", partial(_from_machine, shell, store, settings, progress)))
     for name, step in steps:
         try:
-            for source in step():
-                given = True
-                yield source
+            for each in step():
+                yield name, each
         except ReconError as error:
-            if len(steps) == 1 and not given:
-                raise
-            unknowns.append(Unknown(error.kind, name, error.message))
+            yield name, error
+    if targets.hosts:
+        assert settings.reach is not None, "hosts are named, and nothing says how they are reached"
+        visits = [_Visit(name, settings.reach, store, settings) for name in dict.fromkeys(targets.hosts)]
+        yield from abreast([Job(each.typed, each.work, each.abort) for each in visits], progress)
 
 
 def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
@@ -106,27 +151,110 @@ def _from_release(release: str, store: BlobStore, settings: Settings, progress: 
     yield Source(read.found, RELEASES, read.snapshot, NOTHING)
 
 
-def _from_machine(
-    shell: Shell, store: BlobStore, settings: Settings, progress: Progress, unknowns: list[Unknown]
-) -> Iterator[Source]:
-    environments = pythons((sys.prefix,))
-    values, unlearned = gather(shell, [environments])
-    listed = values.of(environments)
-    known: tuple[PythonEnv, ...] = listed.environments if listed is not None else ()
-    found, more = discover(shell, known)
-    unknowns += [*unlearned, *(listed.unknowns if listed is not None else ()), *more]
-    if not found:
-        raise NoEngine(
-            f"no engine is installed in the {len(known)} Python environments of this machine",
-            "Name a tree with --path DIR, or read a published release with --release vllm==VERSION.",
-        )
-    host = replace(host_of(shell), environments=known)
+def _from_machine(shell: Shell, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
+    host, unlearned = _surveyed(shell, (sys.prefix,))
+    yield from unlearned
+    found = yield from _discovered(host, shell)
     for each in found:
         yield _captured(each, host, store, settings, progress)
 
 
+@dataclass(eq=False)
+class _Visit:
+    """One host, asked over one connection; everything that it is asked is written down and limited."""
+
+    typed: str
+    reach: Reach
+    store: BlobStore
+    settings: Settings
+    _open: list[HostShell] = field(default_factory=list)
+
+    def work(self, progress: Progress) -> Iterator[Given]:
+        """What it gives.
+
+        Raises:
+            ReconError: what stood in the way.
+        """
+        began = time.monotonic()
+        progress.start("connecting", None)
+        with closing(audit_for(self.typed, self.settings.state_dir)) as audit, self.reach.connect(self.typed) as shell:
+            self._open.append(shell)
+            way = {"user": shell.user, "transport": shell.transport, "line": shell.line}
+            yield from self._asked(limited(Audited(shell, audit, way), self.reach.budget_s, began), way, progress)
+        self._open.clear()
+
+    def abort(self) -> None:
+        """Make whatever is waited for fail."""
+        for shell in self._open:
+            shell.abort()
+
+    def _asked(self, shell: Shell, way: Mapping[str, str], progress: Progress) -> Iterator[Given]:
+        progress.start("looking for engines", None)
+        if self.reach.max_load:
+            _leave_alone_if_busy(shell, self.reach.max_load)
+        host, unlearned = _surveyed(shell, (), way["transport"])
+        yield host
+        yield from unlearned
+        found = yield from _discovered(host, shell)
+        for each, tree in zip(found, look(shell, found, self.store, host=host.id), strict=True):
+            if isinstance(tree, Unreadable):
+                yield Unknown(tree.kind, each.root, tree.message)
+                continue
+            snapshot = tree.capture(progress, compiled=self.settings.compiled)
+            yield Source(each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=self.store))
+
+
+def _leave_alone_if_busy(shell: Shell, most: float) -> None:
+    """Ask nothing more of a host that works.
+
+    Raises:
+        HostBusy: it does, or does not say.
+    """
+    values, unlearned = ask(shell, [LOAD])
+    load = values.of(LOAD)
+    if load is None:
+        raise HostBusy(f"{shell.name}: {unlearned[0].why}", "Scan it without --max-load.")
+    if load.per_core > most:
+        raise HostBusy(
+            f"{shell.name} was left alone: {load.per_core:.2f} processes for each of its {load.cores} cores",
+            f"Scan it later, or with --max-load above {load.per_core:.2f}.",
+        )
+
+
+def _surveyed(shell: Shell, prefixes: Sequence[str], transport: str = "") -> tuple[Host, tuple[Unknown, ...]]:
+    """A machine with its GPUs and Python environments, and what it did not say.
+
+    Raises:
+        ReconError: it did not answer, or not in time.
+    """
+    environments = pythons(prefixes)
+    values, unlearned = ask(shell, [MACHINE, environments], timeout_s=PHASE_S)
+    listed = values.of(environments)
+    gpus, _ = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
+    host = _host(shell, values.of(MACHINE), gpus.of(GPUS) or ())
+    known = listed.environments if listed is not None else ()
+    gaps = (*unlearned, *(listed.unknowns if listed is not None else ()))
+    return replace(host, environments=known, transport=transport), gaps
+
+
+def _discovered(host: Host, shell: Shell) -> Generator[Unknown, None, tuple[Found, ...]]:
+    """The installs of a surveyed machine; gives what could not be seen.
+
+    Raises:
+        NoEngine: there is none.
+    """
+    found, unknowns = discover(shell, host.environments)
+    yield from unknowns
+    if not found:
+        raise NoEngine(
+            f"no engine is installed in the {len(host.environments)} Python environments of {host.name}",
+            "Name a tree with --path DIR, or read a published release with --release vllm==VERSION.",
+        )
+    return found
+
+
 def _captured(found: Found, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Source:
-    tree: SourceTree = LocalTree(Path(found.root), found.packages)
+    tree = LocalTree(Path(found.root), found.packages)
     snapshot = capture(tree, store, progress, compiled=settings.compiled)
     return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, blobs=store))
 
@@ -134,8 +262,12 @@ def _captured(found: Found, host: Host, store: BlobStore, settings: Settings, pr
 def host_of(shell: Shell) -> Host:
     """What a machine says of itself."""
     values, _ = gather(shell, [MACHINE])
-    machine = values.of(MACHINE)
     gpus, _ = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
+    return _host(shell, values.of(MACHINE), gpus.of(GPUS) or ())
+
+
+def _host(shell: Shell, machine: Machine | None, gpus: tuple[Gpu, ...]) -> Host:
     if machine is None:
-        return Host(shell.name, shell.name, platform.platform(), gpus.of(GPUS) or (), ())
-    return Host(machine.machine_id or machine.hostname, shell.name, machine.platform, gpus.of(GPUS) or (), ())
+        known = platform.platform() if isinstance(shell, LocalShell) else ""
+        return Host(shell.name, shell.name, known, gpus, ())
+    return Host(machine.machine_id or machine.hostname, shell.name, machine.platform, gpus, ())

@@ -98,12 +98,16 @@ def test_continuous_integration_runs_make_check_and_requires_everything() -> Non
     assert any("RECON_REQUIRE=all" in line for line in lines if line.startswith("export "))
 
 
+EVERYWHERE = ("bash", "dash", "rbash", "setpriv", "sh", "tar", "taskset", "unshare")
+"""Programs that Debian has before anything is installed."""
+
+
 def test_continuous_integration_installs_every_program_that_a_test_wants() -> None:
     """A `system` marker that CI cannot satisfy would fail there and nowhere else."""
     packages = dict.fromkeys(("sshd", "ssh", "ssh-agent", "ssh-add", "ssh-keygen"), "openssh-server")
     packages |= {"ip": "iproute2"}
     alike = ["busybox", "chromium", "fish", "git", "make", "strace", "tcsh"]
-    packages |= {name: name for name in alike} | dict.fromkeys(("bash", "dash", "sh", "tar", "taskset"), "")
+    packages |= {name: name for name in alike} | dict.fromkeys(EVERYWHERE, "")
     installed = set(re.findall(r"[\w-]+", (ROOT / ".ci" / "run").read_text())) | {""}
     wanted = {names for path in (ROOT / "tests").rglob("test_*.py") for names in system_programs(path.read_text())}
     without = {

@@ -1,16 +1,19 @@
 """`recon scan`: what can these trees do?"""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from recon.cli.hosts import Transport, Ways, planned, reach_of
 from recon.cli.session import Session, cache_dir, session_of, state_dir
 from recon.errors import Exit, Interrupted, Unreadable
 
 if TYPE_CHECKING:
     from recon.pipeline import Settings
     from recon.records.run import Run
+    from recon.targets import Reach
 
 
 def scan(
@@ -31,6 +34,40 @@ def scan(
             help="Read a published release without installing it, e.g. vllm==0.20.1; without a version the newest.",
         ),
     ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host", metavar="[USER@]HOST[:PORT]", help="Look for engines on a host, over SSH; repeat for more."
+        ),
+    ] = None,
+    transport: Annotated[
+        Transport, typer.Option("--transport", help="What carries SSH; auto takes the system's ssh where it must.")
+    ] = Transport.AUTO,
+    accept_new: Annotated[
+        bool, typer.Option("--accept-new", help="Trust hosts of which no key is known yet, and append their keys.")
+    ] = False,
+    ssh_config: Annotated[
+        str, typer.Option("--ssh-config", metavar="FILE", help="Read this configuration instead of ~/.ssh/config.")
+    ] = "",
+    batch: Annotated[bool, typer.Option("--batch", help="Ask nobody for a passphrase or a password; fail.")] = False,
+    no_source: Annotated[
+        bool, typer.Option("--no-source", help="Keep no source of a host here beyond the lines that are cited.")
+    ] = False,
+    host_timeout: Annotated[
+        float, typer.Option("--host-timeout", min=1.0, metavar="SECONDS", help="Longest that one host is asked.")
+    ] = 300.0,
+    max_load: Annotated[
+        float,
+        typer.Option(
+            "--max-load",
+            min=0.0,
+            metavar="LOAD",
+            help="Leave a host alone whose load for each core is higher, e.g. 0.9.",
+        ),
+    ] = 0.0,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print every command that a host would be asked to run, and stop.")
+    ] = False,
     output: Annotated[
         list[str] | None,
         typer.Option("-o", "--output", metavar="FORMAT=PATH", help="Also write a file: html, json, text or tsv."),
@@ -48,27 +85,40 @@ def scan(
 ) -> None:
     """Judge what engine trees can do in speculative decoding: yes, partly, no, or cannot tell, each with its places.
 
-    Without PATH and --release, the engines installed on this machine are read. Nothing of them is imported or run.
-    Each run is saved; `recon runs list` shows them, `recon report` arranges them.
+    Without PATH, --release and --host, the engines installed on this machine are read. Nothing of them is imported or
+    run, here or on a host. Each run is saved; `recon runs list` shows them, `recon report` arranges them.
 
-    Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found or files unread, 130 interrupted and saved.
+    Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found, files unread or a host that failed,
+    130 interrupted and saved.
     """
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
     from recon.report.view import Source
 
     session = session_of(context)
     outputs = outputs_of(output or ())
-    named, releases = (*(paths or ()), *(path or ())), tuple(release or ())
-    run, saved = scanned(session, named, releases, settings(compiled=not no_compiled, workers=workers))
+    ways = Ways(transport, accept_new, ssh_config, batch, no_source, host_timeout, max_load)
+    if plan:
+        session.data(planned(tuple(host or ()), ways, as_json=json))
+        return
+    targets = Named((*(paths or ()), *(path or ())), tuple(release or ()), tuple(host or ()))
+    told = settings(compiled=not no_compiled, workers=workers, reach=reach_of(targets.hosts, ways))
+    run, saved = scanned(session, targets, told)
     view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
     show(session, view, as_json=json)
     write_outputs(session, outputs, view)
     leave(exit_of(run) if saved else Exit.INCOMPLETE)
 
 
-def scanned(
-    session: Session, paths: tuple[str, ...], releases: tuple[str, ...], told: "Settings"
-) -> "tuple[Run, Path | None]":
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a user named to be scanned; nothing means this machine."""
+
+    paths: tuple[str, ...]
+    releases: tuple[str, ...]
+    hosts: tuple[str, ...] = ()
+
+
+def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Path | None]":
     """Scan what is named, or this machine where nothing is, and save the run; the path is None where it cannot be.
 
     Raises:
@@ -79,7 +129,8 @@ def scanned(
     from recon.cli.stopping import stoppable
 
     session.detail(f"cache {cache_dir()}, state {state_dir()}")
-    targets = pipeline.ScanTargets(paths=paths, releases=releases, local=not (paths or releases))
+    local = not (named.paths or named.releases or named.hosts)
+    targets = pipeline.ScanTargets(named.paths, named.releases, local=local, hosts=named.hosts)
     try:
         with progress_of(session) as shown, stoppable(shown) as progress:
             run = pipeline.scan(targets, told, progress)
@@ -88,14 +139,14 @@ def scanned(
     return run, keep(session, run)
 
 
-def settings(*, compiled: bool = True, workers: int = 0) -> "Settings":
+def settings(*, compiled: bool = True, workers: int = 0, reach: "Reach | None" = None) -> "Settings":
     """What a stage needs to know besides its targets."""
     import os
 
     from recon import pipeline
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return pipeline.Settings(cache_dir=cache_dir(), state_dir=state_dir(), compiled=compiled, workers=workers or cores)
+    return pipeline.Settings(cache_dir(), state_dir(), compiled=compiled, workers=workers or cores, reach=reach)
 
 
 def keep(session: Session, run: "Run") -> Path | None:

@@ -27,12 +27,21 @@ class Values:
 def gather(
     shell: Shell, facts: Sequence[Fact[object]], *, timeout_s: float = 60.0
 ) -> tuple[Values, tuple[Unknown, ...]]:
-    """Ask for all facts at once; one that fails becomes an Unknown and takes no other with it."""
-    nonce = secrets.token_hex(16)
+    """As `ask`; where the machine did not answer, every fact becomes an Unknown."""
     try:
-        reply = shell.run(script_of(facts, nonce), timeout_s=timeout_s)
+        return ask(shell, facts, timeout_s=timeout_s)
     except ReconError as error:
         return Values(()), tuple(Unknown(fact.name, shell.name, error.message) for fact in facts)
+
+
+def ask(shell: Shell, facts: Sequence[Fact[object]], *, timeout_s: float = 60.0) -> tuple[Values, tuple[Unknown, ...]]:
+    """Ask for all facts at once; one that fails becomes an Unknown and takes no other with it.
+
+    Raises:
+        ReconError: the machine did not answer, or not in time.
+    """
+    nonce = secrets.token_hex(16)
+    reply = shell.run(script_of(facts, nonce), timeout_s=timeout_s)
     replies = split(reply, nonce)
     learned: list[tuple[Fact[object], object]] = []
     unknowns: list[Unknown] = []

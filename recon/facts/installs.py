@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import dirname, isabs, join, normpath
 
-from recon.facts.gather import gather
+from recon.facts.gather import ask
 from recon.facts.names import PACKAGES, engine_of_package, known_by_distribution, normalise
 from recon.facts.sites import Dist, Link, Package, Site, Sites, packages, sites
 from recon.facts.texts import REDIRECTS, direct_url_in, is_plain, pth_lines, redirects_in, runs_code
@@ -27,17 +27,25 @@ LOOKS = 5000
 def discover(
     shell: Shell, environments: Sequence[PythonEnv], *, timeout_s: float = 60.0
 ) -> tuple[tuple[Found, ...], tuple[Unknown, ...]]:
-    """Every place where an engine or a companion lies that the environments import from, and what could not be seen."""
+    """Every place where an engine or a companion lies that the environments import from, and what could not be seen.
+
+    Raises:
+        ReconError: the machine did not answer, or not in time.
+    """
     folders = list(dict.fromkeys(folder for environment in environments for folder in environment.site_packages))
-    ask = sites(folders)
-    values, unknowns = gather(shell, [ask], timeout_s=timeout_s)
-    listed = values.of(ask)
+    look = sites(folders)
+    values, unknowns = ask(shell, [look], timeout_s=timeout_s)
+    listed = values.of(look)
     if listed is None:
         return (), unknowns
-    look = packages(linked_packages(listed))
-    values, more = gather(shell, [look], timeout_s=timeout_s)
-    found, rest = installs(environments, listed, values.of(look) or ())
-    return found, (*unknowns, *more, *rest)
+    elsewhere: tuple[Package, ...] = ()
+    linked = linked_packages(listed)
+    if linked:
+        further = packages(linked)
+        values, more = ask(shell, [further], timeout_s=timeout_s)
+        elsewhere, unknowns = values.of(further) or (), (*unknowns, *more)
+    found, rest = installs(environments, listed, elsewhere)
+    return found, (*unknowns, *rest)
 
 
 @dataclass(frozen=True, slots=True)

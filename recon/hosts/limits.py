@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recon.errors import HostLate
+from recon.errors import TimedOut
 from recon.ports import Reply, Shell
 
 PHASE_S = 60.0
@@ -56,7 +56,7 @@ class Limited:
         """Run a script in what is left of the host's time.
 
         Raises:
-            HostLate: nothing is left.
+            TimedOut: nothing is left.
             Unreachable: the machine did not answer, or not in time.
         """
         return self.inner.run(PRELUDE + script, timeout_s=min(timeout_s, self._left()))
@@ -65,7 +65,7 @@ class Limited:
         """As `run`, standard output going to `sink` as it comes.
 
         Raises:
-            HostLate: nothing is left.
+            TimedOut: nothing is left.
             Unreachable: the machine did not answer, or not in time.
         """
         left = min(timeout_s, self._left())
@@ -74,7 +74,7 @@ class Limited:
     def _left(self) -> float:
         left = self.ends - self.clock()
         if left <= 0:
-            raise HostLate(
+            raise TimedOut(
                 f"{self.name}: not done within {self.budget_s:g} s", "Give it more time with --host-timeout SECONDS."
             )
         return left

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recon.errors import HostLate
+from recon.errors import TimedOut
 from recon.hosts.limits import CPU_S, MEMORY_KIB, PRELUDE, Limited, limited
 from recon.hosts.local import LocalShell
 from recon.ports import Reply
@@ -69,7 +69,7 @@ def test_every_script_begins_with_the_prelude_and_ends_within_what_is_left() -> 
 
     assert ("60", PRELUDE + "x") == (one.run("x", timeout_s=60).stdout, PRELUDE + "x")
     assert "50" == Limited(Patient(), 300.0, 330.0, lambda: next(moments)).run("x", timeout_s=60).stdout
-    with pytest.raises(HostLate, match="not done within 300 s"):
+    with pytest.raises(TimedOut, match="not done within 300 s"):
         one.run("x")
 
 

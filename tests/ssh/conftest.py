@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ssh.client import Client
 from tests.ssh.server import Yard
 
 
@@ -20,3 +21,9 @@ def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
         yield made
     finally:
         made.stop()
+
+
+@pytest.fixture
+def client(yard: Yard, tmp_path: Path) -> Client:
+    """Reaches the servers of the yard."""
+    return Client(yard, tmp_path / "client")

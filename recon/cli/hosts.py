@@ -1,0 +1,98 @@
+"""Hosts on the command line: how they are reached, and what they would be asked to run."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from recon.cli.session import path_of
+from recon.errors import NotFound, Usage
+
+if TYPE_CHECKING:
+    from recon.asking import Plan
+    from recon.targets import Reach
+
+
+class Transport(Enum):
+    """What carries SSH."""
+
+    AUTO = "auto"
+    PARAMIKO = "paramiko"
+    OPENSSH = "openssh"
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The options about hosts, as they were typed."""
+
+    transport: Transport = Transport.AUTO
+    accept_new: bool = False
+    ssh_config: str = ""
+    batch: bool = False
+    no_source: bool = False
+    host_timeout_s: float = 300.0
+    max_load: float = 0.0
+
+
+def reach_of(hosts: tuple[str, ...], ways: Ways) -> "Reach | None":
+    """How hosts are reached; None where there is none.
+
+    Raises:
+        Usage: a word names no host.
+        NotFound: there is no such configuration.
+    """
+    if not hosts:
+        return None
+    from recon.hosts.connect import Options, connect
+    from recon.hosts.target import parse
+    from recon.targets import Reach
+
+    for host in hosts:  # before the first of them is reached
+        parse(host)
+    config = path_of(ways.ssh_config) if ways.ssh_config else None
+    if config is not None and not config.is_file():
+        raise NotFound(f"there is no file {config}", "Name the configuration of ssh with --ssh-config FILE.")
+    options = Options(transport=ways.transport.value, accept_new=ways.accept_new, config=config, batch=ways.batch)
+    return Reach(
+        lambda typed: connect(parse(typed), options),
+        budget_s=ways.host_timeout_s,
+        max_load=ways.max_load,
+        sources=not ways.no_source,
+    )
+
+
+def planned(hosts: tuple[str, ...], ways: Ways, *, as_json: bool) -> str:
+    """Every command that hosts would be asked to run, for a person or as JSON.
+
+    Raises:
+        Usage: no host is named, or a word names none.
+    """
+    from recon.asking import plan
+    from recon.hosts.target import parse
+
+    if not hosts:
+        raise Usage("--plan says what a host would be asked, and none is named", "For example: --host gpu07 --plan")
+    for host in hosts:
+        parse(host)
+    made = plan(load=bool(ways.max_load))
+    return _json(made) if as_json else _text(made, hosts)
+
+
+def _json(made: "Plan") -> str:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(made), indent=1).decode() + "\n"
+
+
+def _text(made: "Plan", hosts: tuple[str, ...]) -> str:
+    from recon.report.text import visible
+
+    parts = [
+        f"Each of {', '.join(map(visible, hosts))} would be asked to run this command line and no other:",
+        f"    {made.line}",
+        "with these scripts on its standard input, one after the other, over one connection. Nothing was run yet.",
+        f"Plan {made.digest}. {made.note}",
+        f"=== around each script (@SCRIPT@)\n{made.wrapper}",
+        f"=== before each script\n{made.prelude}",
+    ]
+    parts += [f"=== {number}. {step.what}\n{step.script}" for number, step in enumerate(made.steps, 1)]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
