@@ -13,6 +13,7 @@ from recon import __version__
 from recon.cli import (
     cache,
     callgraph,
+    doctor,
     explain,
     find,
     gap,
@@ -89,6 +90,7 @@ app.command("callgraph")(callgraph.callgraph)
 app.add_typer(runs.app, name="runs")
 app.add_typer(new.app, name="new")
 app.add_typer(cache.app, name="cache")
+app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 
 

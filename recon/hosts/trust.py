@@ -96,16 +96,15 @@ class KnownHosts:
             HostKeyUnknown: nothing is known of this host, or the key is none.
         """
         shown = _shown(blob, name, port)
-        about = self._about(name, port)
-        bare = self._about(name, 22) if port != 22 else ()  # a host on a port of its own may be known without it
-        self._refuse_revoked((*about, *bare), shown)
+        about = self.about(name, port)
+        self._refuse_revoked(about, shown)
         refused = ""
-        if shown.certificate and (authority := _first((*about, *bare), AUTHORITY, shown.certificate.authority)):
+        if shown.certificate and (authority := _first(about, AUTHORITY, shown.certificate.authority)):
             refused = certificate.refusal(shown.certificate, name.lower(), algorithms, now)
             if not refused:
                 return authority
-        known = [line for line in about if not line.marker]
-        if trusted := _first(known or bare, "", shown.key):
+        known = [line for line in self._at(name, port) if not line.marker]
+        if trusted := _first(known or about, "", shown.key):
             return trusted
         if refused:
             raise HostCertificateRefused(
@@ -116,13 +115,13 @@ class KnownHosts:
 
     def types(self, name: str, port: int) -> tuple[str, ...]:
         """Types of the keys that are known of a host, certificates first if an authority is known."""
-        about = self._about(name, port) or self._about(name, 22)
+        about = self._at(name, port) or self._at(name, 22)
         plain = tuple(dict.fromkeys(type_of(line.blob) for line in about if not line.marker))
         return (certificate.SUFFIX, *plain) if any(line.marker == AUTHORITY for line in about) else plain
 
     def preferred(self, name: str, port: int, algorithms: Iterable[str]) -> tuple[str, ...]:
         """Algorithms of host keys, first those by which the host is known: of its keys it shows one only."""
-        about = (*self._about(name, port), *(self._about(name, 22) if port != 22 else ()))
+        about = self.about(name, port)
         known = {type_of(line.blob) for line in about if not line.marker}
         certified = any(line.marker == AUTHORITY for line in about)
 
@@ -135,9 +134,13 @@ class KnownHosts:
 
     def is_new(self, name: str, port: int) -> bool:
         """Whether no key of a host is known, so that `--accept-new` may add one."""
-        return not any(line.marker != REVOKED for line in self._about(name, port))
+        return not any(line.marker != REVOKED for line in self._at(name, port))
 
-    def _about(self, name: str, port: int) -> tuple[Line, ...]:
+    def about(self, name: str, port: int) -> tuple[Line, ...]:
+        """What is known of a host: under its port first, then without, since it may be known by its name alone."""
+        return (*self._at(name, port), *(self._at(name, 22) if port != 22 else ()))
+
+    def _at(self, name: str, port: int) -> tuple[Line, ...]:
         wanted = lookup_name(name, port)
         return tuple(line for line in self.lines if matches(line.patterns, wanted))
 

@@ -12,10 +12,13 @@ from recon.facts.load import LOAD
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
 from recon.facts.sites import packages, sites
+from recon.facts.toolchain import TOOLCHAIN, kernel_envs
 from recon.ports import Reply
 
 HERE = Path(__file__).parent
-FACTS: dict[str, Fact[object]] = {fact.name: fact for fact in (MACHINE, GPUS, LOAD, pythons(), sites(()), packages(()))}
+FACTS: dict[str, Fact[object]] = {
+    fact.name: fact for fact in (MACHINE, GPUS, LOAD, TOOLCHAIN, pythons(), sites(()), packages(()), kernel_envs(()))
+}
 RECORDINGS = sorted(HERE.glob("*/*.json"))
 
 
