@@ -28,7 +28,6 @@ ALIVE_EVERY_S = 15.0
 ALIVE_MOST = 4
 _GSSAPI = "gssapi-with-mic"
 _CROWD = (b"Exceeded MaxStartups", b"Not allowed at this time")
-_SHA2 = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256")}
 _CERTIFIED = tuple(
     f"{name}{certificate.SUFFIX}"
     for name in (
@@ -178,13 +177,9 @@ class _Dialling:
     def _choose(self, transport: paramiko.Transport) -> None:
         """Keep to the algorithms that the configuration allows; ask first for the kinds of host keys that are known."""
         options, host = transport.get_security_options(), self.host
-        allowed = set(host.host_key_algorithms)
-        kinds: list[str] = []
-        for kind in self._known().types(host.known_as, host.known_port):
-            kinds += _CERTIFIED if kind == certificate.SUFFIX else _SHA2.get(kind, (kind,))
-        able = {*options.key_types, *_CERTIFIED}
-        wanted = [kind for kind in dict.fromkeys([*kinds, *options.key_types]) if kind in able]
-        options.key_types = [kind for kind in wanted if not allowed or kind in allowed] or wanted
+        able = tuple(dict.fromkeys([*_CERTIFIED, *options.key_types]))
+        wanted = [kind for kind in host.host_key_algorithms if kind in able] or able
+        options.key_types = self._known().preferred(host.known_as, host.known_port, wanted)
         options.ciphers = _within(options.ciphers, host.ciphers)
         options.digests = _within(options.digests, host.macs)
         options.kex = _within(options.kex, host.kex_algorithms)

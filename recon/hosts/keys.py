@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recon.errors import Auth
+from recon.errors import Auth, Unreachable
 from recon.hosts.agent import Agent
 from recon.hosts.certificate import SUFFIX, is_certificate
 from recon.hosts.wire import Malformed, Reader, public_key, string, type_of
@@ -58,11 +58,13 @@ class Signer:
 
     Attributes:
         public_blob: The certificate to show instead of the key; None for none.
+        trouble: Why the last signature came out empty; '' where none did.
     """
 
     def __init__(self, blob: bytes, certificate: bytes, sign: Callable[[bytes, str], bytes]) -> None:
         """A key that signs by a function of the data and the algorithm's name."""
         self.public_blob = PublicPart(type_of(certificate), certificate) if certificate else None
+        self.trouble = ""
         self._blob = blob
         self._sign = sign
 
@@ -81,10 +83,15 @@ class Signer:
     def sign_ssh_data(self, data: bytes, algorithm: str | None = None) -> bytes:
         """A signature, with its algorithm before it.
 
-        Raises:
-            Unreachable: the agent refuses, or does not answer.
+        An agent may refuse, or be gone by now. Raised here, that would end the connection and with it the attempt: the
+        signature is then empty, the host does not take it, and the next key has its turn.
         """
-        return self._sign(data, (algorithm or self.get_name()).removesuffix(SUFFIX))
+        name = (algorithm or self.get_name()).removesuffix(SUFFIX)
+        try:
+            return self._sign(data, name)
+        except Unreachable as error:
+            self.trouble = error.message
+            return string(name.encode()) + string(b"")
 
 
 def read(path: Path) -> KeyFile | None:

@@ -27,6 +27,7 @@ class Login:
     wanted: Sequence[str] = ()
     """Ways in that the host named last, once it has not let us in."""
     _offered: list[str] = field(default_factory=list)
+    _unusable: list[str] = field(default_factory=list)
 
     def enter(self) -> None:
         """Log in.
@@ -55,13 +56,18 @@ class Login:
     def _keys(self) -> Sequence[str] | None:
         """Offer keys until one is taken: the ways that are still wanted after it. None if none is."""
         for offer in self.offers.keys:
+            try:
+                signer = offer.signer()
+            except Auth as error:  # a wrong passphrase: other keys may do
+                self._unusable.append(error.message)
+                continue
             self._offered.append(str(offer))
             try:
-                return self._try(partial(self.transport.auth_publickey, self.host.user, offer.signer()))
+                return self._try(partial(self.transport.auth_publickey, self.host.user, signer))
             except paramiko.BadAuthenticationType as error:
                 return tuple(error.allowed_types)
             except paramiko.AuthenticationException:
-                continue
+                self._unusable += [signer.trouble] if signer.trouble else []
         return None
 
     def _asked(self, left: Sequence[str]) -> Sequence[str]:
@@ -112,6 +118,6 @@ class Login:
         message = f"{self.name}: it does not let {self.host.user} in; offered: {offered}; it wants {wants}"
         if self.person is None and set(left) & set(_ASKED) and "publickey" not in left:
             return Auth(message, "It asks for a password or a code: run recon on a terminal, without --batch.")
-        if self.offers.skipped:
-            return Auth(message, f"Not offered: {'; '.join(self.offers.skipped)}.")
+        if self._unusable or self.offers.skipped:
+            return Auth(message, f"Of no use: {'; '.join((*self._unusable, *self.offers.skipped))}.")
         return Auth(message, "Is the right key in the agent, in IdentityFile, and in authorized_keys there?")

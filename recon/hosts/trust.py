@@ -113,12 +113,6 @@ class KnownHosts:
             )
         raise self._stranger(known, shown)
 
-    def types(self, name: str, port: int) -> tuple[str, ...]:
-        """Types of the keys that are known of a host, certificates first if an authority is known."""
-        about = self._at(name, port) or self._at(name, 22)
-        plain = tuple(dict.fromkeys(type_of(line.blob) for line in about if not line.marker))
-        return (certificate.SUFFIX, *plain) if any(line.marker == AUTHORITY for line in about) else plain
-
     def preferred(self, name: str, port: int, algorithms: Iterable[str]) -> tuple[str, ...]:
         """Algorithms of host keys, first those by which the host is known: of its keys it shows one only."""
         about = self.about(name, port)

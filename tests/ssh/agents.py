@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from recon.errors import Unreachable
 from recon.hosts.wire import Reader, string
 
 FAILURE, LISTED, SIGNED = b"\x05", b"\x0c", b"\x0e"
@@ -25,7 +26,7 @@ class FakeAgent:
         Args:
             path: The socket.
             held: Public keys and comments.
-            sign: Makes a signature from a key, data and flags.
+            sign: Makes a signature from a key, data and flags; raises Unreachable to refuse.
         """
         self.asked: list[bytes] = []
         self._held = tuple(held)
@@ -61,5 +62,8 @@ class FakeAgent:
         if kind == 13:
             blob, data, flags = reader.string(), reader.string(), reader.number()
             self.asked.append(blob)
-            return SIGNED + string(self._sign(blob, data, flags))
+            try:
+                return SIGNED + string(self._sign(blob, data, flags))
+            except Unreachable:
+                return FAILURE
         return FAILURE

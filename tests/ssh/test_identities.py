@@ -4,6 +4,7 @@ import base64
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from recon.errors import Auth
 from recon.hosts.agent import SocketAgent
 from recon.hosts.connect import Options, connect
+from recon.hosts.dial import Manner, dialled
+from recon.hosts.effective import effective
 from recon.hosts.target import parse
 from recon.hosts.wire import public_key, string
 from tests.ssh.agents import FakeAgent
@@ -139,6 +142,59 @@ def test_odd_keys_before_the_good_one_are_passed_over(yard: Yard, agent: Callabl
         fake.close()
 
     assert [blob_of(Path(f"{key}.pub"))] == fake.asked
+
+
+def test_an_agent_that_refuses_one_key_does_not_keep_the_next_from_logging_in(
+    yard: Yard, agent: Callable[[Sequence[Path]], Path]
+) -> None:
+    """Somebody said no to it, or the key has left the agent since it was listed."""
+    keys = [yard.key("first"), yard.key("second")]
+    server = yard.server(authorized=[public(key) for key in keys])
+    real = SocketAgent(agent(keys[1:]))
+    path = yard.folder / "choosy"
+    fake = FakeAgent(path, [(blob_of(Path(f"{key}.pub")), key.name) for key in keys], real.sign)
+    try:
+        assert "paramiko" == logged_in(yard, server, f"IdentityAgent {path}", "IdentityFile none")
+        assert [blob_of(Path(f"{key}.pub")) for key in keys] == fake.asked
+        (server.folder / "authorized_keys").write_text(public(keys[0]))
+        with pytest.raises(Auth) as caught:
+            logged_in(yard, server, f"IdentityAgent {path}", "IdentityFile none")
+    finally:
+        fake.close()
+
+    assert f"the ssh agent at {path}: it refuses" in caught.value.hint
+
+
+def test_a_wrong_passphrase_does_not_keep_the_next_key_from_logging_in(yard: Yard) -> None:
+    """It is asked for once, and named if nothing else lets us in."""
+    locked, good = yard.key("locked", passphrase="other"), yard.key("good", passphrase="secret")
+    server = yard.server(authorized=[public(good)])
+    config = yard.config(server, lines={"gpu1": [f"IdentityFile {locked}", f"IdentityFile {good}"]})
+    hop = replace(effective(parse("gpu1"), config=config), identity_files=(locked, good))
+    questions: list[str] = []
+    manner = Manner(accept_new=False, connect_timeout_s=10, person=Somebody(questions))
+    with dialled("gpu1", [hop], manner) as carrier:
+        assert carrier.hops[-1].transport.is_authenticated()
+    only = replace(hop, identity_files=(locked,))
+    with pytest.raises(Auth) as caught, dialled("gpu1", [only], manner):
+        pass
+
+    assert f"{locked} cannot be used: its passphrase is wrong" in caught.value.hint
+    assert [f"Passphrase for {key}: " for key in (locked, good, locked)] == questions
+
+
+class Somebody:
+    """Has one answer to every question."""
+
+    def __init__(self, questions: list[str]) -> None:
+        self._questions = questions
+
+    def secret(self, question: str) -> str:
+        """The answer."""
+        self._questions.append(question)
+        return "secret"
+
+    answer = secret
 
 
 def test_an_encrypted_key_that_nobody_can_open_is_named(yard: Yard) -> None:
