@@ -31,6 +31,14 @@ PERSON_S = 120.0
 FAILED = 255
 """Status of an ssh that did not get as far as the command."""
 _ENDS_WITHIN_S = 1.0
+_ESCORT = """\
+exec 3<&0
+"$@" </dev/null 3<&- & master=$!
+{ cat; kill "$master"; } <&3 >/dev/null 2>&1 &
+exec 3<&-
+wait "$master"
+"""
+"""Runs a master for as long as somebody holds its standard input: a client that was killed leaves none behind."""
 
 
 def program() -> str | None:
@@ -158,12 +166,13 @@ def _master(name: str, route: Sequence[Effective], words: Sequence[str], socket:
         with seat(route[0].hostname, route[0].port, PERSON_S):
             # It stays in our session: elsewhere it would have no terminal to ask on.
             child = subprocess.Popen(
-                [words[0], "-M", "-N", *words[1:], "--", route[-1].target.host],  # ssh heeds what it reads first
-                stdin=subprocess.DEVNULL,
+                # ssh heeds what it reads first: -M stands before the other settings.
+                ["/bin/sh", "-c", _ESCORT, "sh", words[0], "-M", "-N", *words[1:], "--", route[-1].target.host],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
             )
-            stack.callback(_gone, child)
+            stack.callback(_dismissed, child)
             end = time.monotonic() + PERSON_S
             while not socket.exists():
                 if child.poll() is not None:
@@ -178,8 +187,10 @@ def _all(said: IO[bytes]) -> bytes:
     return os.pread(said.fileno(), 1 << 16, 0)
 
 
-def _gone(child: subprocess.Popen[bytes]) -> None:
-    child.terminate()
+def _dismissed(child: subprocess.Popen[bytes]) -> None:
+    """End a master by letting go of its escort."""
+    assert child.stdin is not None
+    child.stdin.close()
     try:
         child.wait(_ENDS_WITHIN_S)
     except subprocess.TimeoutExpired:

@@ -465,8 +465,9 @@ with connect(parse("gpu2"), Options(transport=sys.argv[2], config=Path(sys.argv[
 """
 
 
-@BOTH
-def test_a_person_at_a_terminal_is_asked_once_for_many_scripts(yard: Yard, two_factors: Asking, way: Way) -> None:
+@contextlib.contextmanager
+def at_a_terminal(yard: Yard, way: Way) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process, with a terminal of its own, that was told the code there."""
     ours, theirs = os.openpty()
     words = [sys.executable, "-c", ASKED, os.ttyname(theirs), way, str(yard.folder / "config")]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True)
@@ -475,11 +476,44 @@ def test_a_person_at_a_terminal_is_asked_once_for_many_scripts(yard: Yard, two_f
         while b"Code: " not in heard:
             heard += os.read(ours, 1000)
         os.write(ours, b"123456\n")
-        stdout, _ = process.communicate(timeout=20)
+        yield process
     finally:
         process.kill()
+        process.communicate()
         os.close(ours)
         os.close(theirs)
 
+
+@BOTH
+def test_a_person_at_a_terminal_is_asked_once_for_many_scripts(yard: Yard, two_factors: Asking, way: Way) -> None:
+    with at_a_terminal(yard, way) as process:
+        stdout, _ = process.communicate(timeout=20)
+
     assert "['0\\n', '1\\n']\n" == stdout.decode()
     assert ["123456"] == two_factors.answers
+    assert [] == running(yard)
+
+
+def test_no_master_of_ours_outlives_a_client_that_was_killed(yard: Yard, two_factors: Asking) -> None:
+    with at_a_terminal(yard, "openssh") as process:
+        while not two_factors.answers:
+            time.sleep(0.01)
+        assert running(yard)
+        process.kill()
+        process.wait()
+        end = time.monotonic() + 5
+        while running(yard) and time.monotonic() < end:
+            time.sleep(0.02)
+
+        assert [] == running(yard)
+
+
+def running(yard: Yard) -> list[str]:
+    """Command lines of the ssh processes that use the yard's configuration."""
+    lines = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"ssh") and os.fsencode(yard.folder / "config") in words:
+                lines.append(os.fsdecode(b" ".join(words)))
+    return lines
