@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recon.sources.select import SKIPPED_FOLDERS, SOURCE_SUFFIXES
+from recon.sources.select import MAX_SOURCE_BYTES, SKIPPED_FOLDERS, SOURCE_SUFFIXES
 
 BLOCK = 4096
 """Ranges of a library begin and end at multiples of it, so that `dd` seeks and never counts single bytes."""
@@ -135,6 +135,7 @@ constant() {
 number=0
 each() {
   for file do
+    [ -z "${named:-}" ] || number=$file
     if opened "$file"; then
       send "$file" 0 64
       set -- $(words "$file" 0 64 u8)
@@ -143,7 +144,7 @@ each() {
     else
       printf '\n%s %s %s\n' "$nonce" "$number" "$state"
     fi
-    number=$((number + 1))
+    [ -n "${named:-}" ] || number=$((number + 1))
   done
 }
 tables() {
@@ -175,6 +176,25 @@ tables() {
 
 _RANGES = r"""
 printf '\n%s extents %s\n' "$nonce" "${zip%% *}"
+"""
+
+_BY_HAND = r"""
+export nonce; named=yes; export named
+tree_of() (
+  top=${1##*/}; cd -- "${1%/*}/" || exit 0
+  printf '\n%s tree%s%s%s%s\n' "$nonce" "$T" "$1" "$T" "$(cd -P -- "$top" && pwd -P)"
+  printf '//#|0|\0'; list "" "./$top"
+  printf '\n%s archive%s%s\n' "$nonce" "$T" "$1"
+  find -H "./$top" -xdev -type d @SKIPPED@ -prune -o -type f @SOURCES@ ! -size +@LARGEST@ -exec tar -cf - {} +
+  printf '\n%s libraries%s%s\n' "$nonce" "$T" "$1"
+  find -H "./$top" -xdev -type d @SKIPPED@ -prune -o -type f @LIBRARIES@ ! -path '*[![:print:]]*' \
+    -exec sh -c "$extents"'each "$@"' sh {} +
+) 2>/dev/null
+record_of() (
+  top=${1##*/}; cd -- "${1%/*}/" && [ -f "$top/RECORD" ] && [ -r "$top/RECORD" ] || exit 0
+  printf '\n%s record%s%s\n' "$nonce" "$T" "$1"
+  head -c @RECORD_BYTES@ "$top/RECORD"
+) 2>/dev/null
 """
 
 _CLOSED = r"""
@@ -226,9 +246,20 @@ def ranges_script(root: str, path: str, ranges: Iterable[tuple[int, int]], nonce
     )
 
 
+def by_hand_script() -> str:
+    """Functions for a script that nobody answers: `tree_of PATH` and `record_of PATH` print frames of all that matters.
+
+    `T` is a tab, `nonce` a word that no file holds.
+    """
+    return _filled("\n".join([_PRELUDE, _LIST, _SEND, f"extents={shlex.quote(_SEND + _EXTENTS)}", _BY_HAND]))
+
+
 def _script(nonce: str, *parts: str) -> str:
     """The braces make sh read to the end before it starts: a script of which only a part arrived does nothing."""
-    text = "\n".join(["{", f"nonce={nonce}", _PRELUDE, *parts, "exit 0", "} </dev/null", ""])
+    return _filled("\n".join(["{", f"nonce={nonce}", _PRELUDE, *parts, "exit 0", "} </dev/null", ""]))
+
+
+def _filled(text: str) -> str:
     for name, value in _VALUES.items():
         text = text.replace(name, value)
     return text
@@ -258,10 +289,15 @@ def _any(test: str, patterns: Iterable[str]) -> str:
 
 _ODD = ("*[![:print:]]*", "*\\\\*")
 """Names that `select` may refuse, of whatever kind the file is."""
-_NAMED = [f"*{suffix}" for suffix in SOURCE_SUFFIXES] + ["*.so", "*.so.*", "RECORD"]
+_SOURCES = [f"*{suffix}" for suffix in SOURCE_SUFFIXES]
+_LIBRARIES = ["*.so", "*.so.*"]
 _VALUES = {
     "@SKIPPED@": rf"\( {_any('-name', sorted(SKIPPED_FOLDERS))} \)",
-    "@MATTERS@": rf"\( {_any('-name', _NAMED)} -o {_any('-path', _ODD)} \)",
+    "@MATTERS@": rf"\( {_any('-name', [*_SOURCES, *_LIBRARIES, 'RECORD'])} -o {_any('-path', _ODD)} \)",
+    "@SOURCES@": rf"\( {_any('-name', _SOURCES)} \)",
+    "@LIBRARIES@": rf"\( {_any('-name', _LIBRARIES)} \)",
+    "@LARGEST@": str(MAX_SOURCE_BYTES // 512),
+    "@RECORD_BYTES@": str(16 << 20),
     "@BLOCK@": str(BLOCK),
     "@PIECE@": str(MAX_PIECE_BYTES),
     "@MAGIC@": str(int.from_bytes(b"\x7fELF\x02\x01", "little")),

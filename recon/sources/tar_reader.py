@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from recon.sources.framing import HostileStream
-from recon.sources.select import fault_of, printable
+from recon.sources.select import MAX_FILES, fault_of, printable
 
 _BLOCK = 512
 _NAME_BYTES = 8192
@@ -22,13 +22,15 @@ class TarReader:
     A link that stands where a file was asked for is left out: the file is then asked for by itself.
     """
 
-    def __init__(self, wanted: Mapping[str, int], take: Callable[[str, bytes], None]) -> None:
+    def __init__(self, wanted: Mapping[str, int], take: Callable[[str, bytes], None], *, others: bool = False) -> None:
         """Prepare.
 
         Args:
             wanted: Path to size of what was asked for.
             take: Given each file that came whole and no larger than its size.
+            others: Pass over what was not asked for, as long as it lies in the tree; otherwise it ends the stream.
         """
+        self._others = others
         self._wanted = wanted
         self._take = take
         self._buffer = bytearray()
@@ -62,7 +64,7 @@ class TarReader:
         if not any(block):  # the end of one archive; another may follow
             return
         self._headers += 1
-        if self._headers > 3 * len(self._wanted) + 16:
+        if self._headers > (MAX_FILES if self._others else 3 * len(self._wanted) + 16):
             raise HostileStream("the host's archive holds more files than were asked for")
         if sum(block[:148]) + sum(block[156:]) + 8 * 32 != _number(block[148:156]):
             raise HostileStream("the host's archive is damaged")
@@ -80,6 +82,9 @@ class TarReader:
         size = int(told.get(b"size", b"%d" % size) or 0)
         path = name.decode("utf-8", "surrogateescape").removeprefix("./")
         if path not in self._wanted:
+            if self._others and not path.startswith("/") and ".." not in path.split("/"):
+                self._skip = _padded(size)
+                return
             why = fault_of(path) or "it was not asked for"
             raise HostileStream(f"the host sent {printable(path)!r}: {why}")
         if kind in (_HARD, _SOFT):
