@@ -14,6 +14,7 @@ from recon.cli import (
     cache,
     callgraph,
     doctor,
+    collect,
     explain,
     find,
     gap,
@@ -87,6 +88,7 @@ app.command("find")(find.find)
 app.command("paths")(paths.paths)
 app.command("gap")(gap.gap)
 app.command("callgraph")(callgraph.callgraph)
+app.command("collect")(collect.collect)
 app.add_typer(runs.app, name="runs")
 app.add_typer(new.app, name="new")
 app.add_typer(cache.app, name="cache")

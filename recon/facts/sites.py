@@ -142,6 +142,22 @@ dist() {
     [ -n "$line" ] && [ -d "${1%/*}/$line" ] && printf 'top\t%s\n' "$line"
   done
 }
+# Of a .pth go along paths, and of lines of code the names of redirecting modules: code and comments may hold anything.
+paths() {
+  awk '
+    { text = substr($0, 6) }
+    text == "" || text ~ /^#/ { next }
+    text ~ /^import / {
+      names = ""
+      while (match(text, /[A-Za-z0-9_]+/)) {
+        word = substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH)
+        if (word ~ /^(__editable__|_editable_)|_editable$/) names = names " " word
+      }
+      if (names != "") print "line\timport" names
+      next
+    }
+    text !~ /:\/\// { print }'
+}
 site() {
   [ -d "$1" ] || return 0
   readable=no; [ -r "$1" ] && [ -x "$1" ] && readable=yes
@@ -156,7 +172,7 @@ site() {
     odd "$link" && continue
     count=$((count + 1)); [ "$count" -gt @LINKS@ ] && break
     printf 'link\t%s\n' "${link##*/}"
-    case $link in *.py) told line @REDIRECT_BYTES@ "$link";; *) told line @TEXT_BYTES@ "$link";; esac
+    case $link in *.py) told line @REDIRECT_BYTES@ "$link";; *) told line @TEXT_BYTES@ "$link" | paths;; esac
   done
 }
 [ -n "${PYTHONPATH:-}" ] && printf 'pythonpath\t%s\n' "$PYTHONPATH" | tr '\n' ' ' && printf '\n'

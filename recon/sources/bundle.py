@@ -126,9 +126,12 @@ class Bundle:
             raise Unreadable(f"{self._name} holds no {found.root}/{found.packages[0]}", _AGAIN)
         listing = read_listing(b"".join(each.listing for each in packages), found.packages)
         files = self._unpack(packages, listing, store, progress)
-        record = self._records.get(found.dist_info, (0, 0))
+        record = self._data[slice(*self._records.get(found.dist_info, (0, 0)))]
+        if record:
+            path = f"{found.dist_info.rpartition('/')[2]}/RECORD"
+            files[path] = SourceFile(path, store.put(record), len(record))
         pieces = {path: held for each in packages for path, held in each.libraries.items()}
-        return BundleTree(found.root, listing, store, files, self._data[slice(*record)], self._extents(pieces))
+        return BundleTree(found.root, listing, store, files, self._extents(pieces))
 
     def _unpack(
         self, packages: Sequence[_Package], listing: Listing, store: BlobStore, progress: Progress
@@ -168,7 +171,6 @@ class BundleTree:
         listing: Listing,
         store: BlobStore,
         files: dict[str, SourceFile],
-        record: bytes,
         extents: dict[str, list[Extent] | str],
     ) -> None:
         """Take what the bundle holds of it."""
@@ -176,7 +178,6 @@ class BundleTree:
         self._listing = listing
         self._store = store
         self._files = files
-        self._record = record
         self._extents = extents
 
     @property
@@ -193,8 +194,6 @@ class BundleTree:
         for path in paths:
             if path in self._files:
                 yield path, self._store.get(self._files[path].digest)
-            elif path.endswith("/RECORD") and self._record:
-                yield path, self._record
             else:
                 yield path, Unknown("source file", printable(path), "the bundle does not hold it: it was not readable")
 

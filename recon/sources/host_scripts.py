@@ -181,19 +181,19 @@ printf '\n%s extents %s\n' "$nonce" "${zip%% *}"
 _BY_HAND = r"""
 export nonce; named=yes; export named
 tree_of() (
-  top=${1##*/}; cd -- "${1%/*}/" || exit 0
-  printf '\n%s tree%s%s%s%s\n' "$nonce" "$T" "$1" "$T" "$(cd -P -- "$top" && pwd -P)"
-  printf '//#|0|\0'; list "" "./$top"
+  name=${1##*/}; cd -- "${1%/*}/" || exit 0
+  printf '\n%s tree%s%s%s%s\n' "$nonce" "$T" "$1" "$T" "$(cd -P -- "$name" && pwd -P)"
+  printf '//#|0|\0'; list "" "./$name"
   printf '\n%s archive%s%s\n' "$nonce" "$T" "$1"
-  find -H "./$top" -xdev -type d @SKIPPED@ -prune -o -type f @SOURCES@ ! -size +@LARGEST@ -exec tar -cf - {} +
+  find -H "./$name" -xdev -type d @SKIPPED@ -prune -o -type f @SOURCES@ ! -size +@LARGEST@ -exec tar -cf - {} +
   printf '\n%s libraries%s%s\n' "$nonce" "$T" "$1"
-  find -H "./$top" -xdev -type d @SKIPPED@ -prune -o -type f @LIBRARIES@ ! -path '*[![:print:]]*' \
+  find -H "./$name" -xdev -type d @SKIPPED@ -prune -o -type f @LIBRARIES@ ! -path '*[![:print:]]*' \
     -exec sh -c "$extents"'each "$@"' sh {} +
 ) 2>/dev/null
 record_of() (
-  top=${1##*/}; cd -- "${1%/*}/" && [ -f "$top/RECORD" ] && [ -r "$top/RECORD" ] || exit 0
+  name=${1##*/}; cd -- "${1%/*}/" && [ -f "$name/RECORD" ] && [ -r "$name/RECORD" ] || exit 0
   printf '\n%s record%s%s\n' "$nonce" "$T" "$1"
-  head -c @RECORD_BYTES@ "$top/RECORD"
+  head -c @RECORD_BYTES@ "$name/RECORD"
 ) 2>/dev/null
 """
 
