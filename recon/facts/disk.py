@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recon.facts.names import DISTRIBUTIONS, PACKAGES
 from recon.facts.sites import LINKS, RECORD_BYTES, REDIRECT_BYTES, TEXT_BYTES, Dist, Link, Package, Site
-from recon.facts.texts import VERSION_FILES, VERSION_LINE, cleaned, is_plain, redact, version_in
+from recon.facts.texts import VERSION_FILES, VERSION_LINE, cleaned, is_plain, redact, told_of_pth, version_in
 
 DIST = re.compile(rf"({'|'.join(DISTRIBUTIONS)})(_v?[0-9].*)?_(dist|egg)_info")
 LINKING = ("*.pth", "*.egg-link", "__editable__*_finder.py", "_editable_*.py", "_*_editable.py")
@@ -116,4 +116,5 @@ def _links(folder: Path, names: list[str]) -> Iterator[Link]:
         if (folder / name).is_file():
             cap = REDIRECT_BYTES if name.endswith(".py") else TEXT_BYTES
             text = text_of(folder / name, cap)
-            yield Link(name, text.replace("\r", " ").replace("\t", " ").removesuffix("\n"))
+            told = text.replace("\r", " ").replace("\t", " ").removesuffix("\n")
+            yield Link(name, told if name.endswith(".py") else told_of_pth(told))

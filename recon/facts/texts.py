@@ -22,6 +22,9 @@ REDIRECTS = re.compile(r"\b(__editable___\w+_finder|_editable_(?:impl|skbc)_\w+|
 """Modules by which build backends redirect imports: of setuptools, of hatch, of scikit-build-core."""
 
 
+_REDIRECTING = re.compile(r"__editable__|_editable_|\w+_editable$")
+
+
 @dataclass(frozen=True, slots=True)
 class DirectUrl:
     """What the installer wrote about where a distribution came from."""
@@ -108,6 +111,22 @@ def pth_lines(text: str) -> Iterator[str]:
     for line in text.removeprefix("\ufeff").splitlines():
         if line.strip() and not line.startswith("#"):
             yield line.rstrip()
+
+
+def told_of_pth(text: str) -> str:
+    """What a host tells of a `.pth`: paths, and of lines of code the names of redirecting modules.
+
+    >>> told_of_pth("# token=x\\nimport os, _x_editable; os.environ['K'] = 'v'\\n/src/x\\n")
+    'import _x_editable\\n/src/x'
+    """
+    told = []
+    for line in text.split("\n"):
+        names = [word for word in re.findall(r"\w+", line, re.ASCII) if _REDIRECTING.match(word)]
+        if line.startswith("import "):
+            told += [" ".join(("import", *names))] if names else []
+        elif line and not line.startswith("#") and "://" not in line:
+            told.append(line)
+    return "\n".join(told)
 
 
 def runs_code(pth_line: str) -> bool:
