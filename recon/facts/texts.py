@@ -114,10 +114,10 @@ def pth_lines(text: str) -> Iterator[str]:
 
 
 def told_of_pth(text: str) -> str:
-    """What a host tells of a `.pth`: paths, and of lines of code the names of redirecting modules.
+    r"""What a host tells of a `.pth`: paths, and of lines of code the names of redirecting modules.
 
-    >>> told_of_pth("# token=x\\nimport os, _x_editable; os.environ['K'] = 'v'\\n/src/x\\n")
-    'import _x_editable\\n/src/x'
+    >>> told_of_pth("# token=x\nimport os, _x_editable; os.environ['K'] = 'v'\n/src/x\n")
+    'import _x_editable\n/src/x'
     """
     told = []
     for line in text.split("\n"):
