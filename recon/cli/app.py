@@ -13,8 +13,8 @@ from recon import __version__
 from recon.cli import (
     cache,
     callgraph,
-    doctor,
     collect,
+    doctor,
     explain,
     find,
     gap,
