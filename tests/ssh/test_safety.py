@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from recon.errors import Unreachable
+from recon.facts.secrets import HIDDEN
 from tests.pipeline.engines import WALK
 from tests.pipeline.test_hosts import COMPILED, environment
 from tests.ssh.client import Client, home
@@ -120,11 +121,10 @@ def planted(tmp_path: Path) -> dict[str, str]:
         "url": f"https://me:{one}@git.example/vllm?token={two}",
         "vcs_info": {"vcs": "git", "commit_id": "1" * 40},
     }
-    walk = WALK.replace(
-        "    node, path = 0, []",
-        f'    api_key = "{next(secret)}"\n    node, path = 0, []\n    password = "{next(secret)}"\n'
-        f'    url = "https://bot:{next(secret)}@models.example/x"\n    hf = "hf_{next(secret)}"',
-    )
+    step = "        node = children[node][token]\n"
+    before = f'        api_key = "{next(secret)}"\n        url = "https://bot:{next(secret)}@models.example/x"\n'
+    after = f'        model = load("hf_{next(secret)}")\n        password = "{next(secret)}"\n'
+    walk = WALK.replace(step, f"{before}{step}{after}")
     refusing = (
         "def check(config):\n    if config.spec == 'tree':\n"
         f"        raise ValueError('no trees: token=\"{next(secret)}\"')\n"
@@ -167,7 +167,7 @@ def test_no_secret_of_a_host_is_in_any_output_run_audit_file_or_log(yard: Yard, 
     written = [*(tmp_path / "client/state").rglob("*.json*"), *tmp_path.glob("out.*")]
     texts = {str(path): path.read_text(errors="replace") for path in written} | {"printed": printed}
 
-    assert {"follow"} <= set(re.findall(r"\bfollow\b", texts[f"{tmp_path}/out.json"]))
+    assert 4 == texts[f"{tmp_path}/out.json"].count(HIDDEN), "lines with secrets in them are cited"
     assert 6 == len(written)
     assert {} == {name: kept for name, text in texts.items() if (kept := [one for one in SECRETS if one in text])}
     assert {0o600} == {
