@@ -166,7 +166,7 @@ def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progres
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
     """Index one tree and judge it."""
     started = time.monotonic()
-    store = BlobStore(settings.cache_dir)
+    store = source.blobs
     with open_cache(settings.cache_dir / OUTLINES) as cache:
         index = index_of(source.snapshot, store, cache, progress, settings.workers)
         index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
@@ -174,7 +174,7 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
         learned.unknowns += cache.notes
     verdicts = verdicts_of(index, progress)
     paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict))
-    install = install_of(source, verdicts, paths, store, {each.id for each in learned.installs})
+    install = install_of(source, verdicts, paths, {each.id for each in learned.installs})
     learned.installs.append(install)
     learned.unknowns += kept(index, settings.cache_dir)
     counts = index.counts
@@ -226,9 +226,7 @@ def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
     return tuple(verdicts)
 
 
-def install_of(
-    source: Source, verdicts: tuple[Verdict, ...], paths: tuple[CallPath, ...], store: BlobStore, taken: set[str]
-) -> Install:
+def install_of(source: Source, verdicts: tuple[Verdict, ...], paths: tuple[CallPath, ...], taken: set[str]) -> Install:
     """One judged tree as a record."""
     found = source.found
     stem = f"{found.engine.value}-{found.version or 'unknown'}-{source.snapshot.digest[:6]}"
@@ -245,7 +243,7 @@ def install_of(
         edits=source.edits,
         verdicts=verdicts,
         paths=paths,
-        excerpts=excerpts_of(verdicts, source.snapshot, store),
+        excerpts=excerpts_of(verdicts, source.snapshot, source.blobs),
     )
 
 

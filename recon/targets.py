@@ -7,12 +7,13 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from recon.collecting import read_bundle
 from recon.errors import HostBusy, NoEngine, ReconError, Unreadable
 from recon.facts.folder import find_in_folder
 from recon.facts.gather import ask, gather
@@ -35,7 +36,7 @@ from recon.sources.edits import NOTHING, compare_with_record
 from recon.sources.local import LocalTree
 from recon.sources.release import open_release, open_wheel
 from recon.sources.remote import look
-from recon.sources.store import BlobStore
+from recon.sources.store import BlobStore, passing_store
 
 RELEASES = Host("releases", "releases", "", (), ())
 """Stands for the machine of trees that no machine holds."""
@@ -51,6 +52,8 @@ class ScanTargets:
     """Look for the installs of this machine."""
     hosts: tuple[str, ...] = ()
     """Look for the installs of these, as they were typed."""
+    bundles: tuple[str, ...] = ()
+    """Files that `recon collect`'s script wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,6 @@ class Reach:
     budget_s: float = HOST_S
     max_load: float = 0.0
     """Processes for each core above which a host is left alone; 0 asks for no load."""
-    sources: bool = True
-    """Keep the sources of a host here; False keeps what verdicts rest on, and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ class Settings:
     """Processes that read sources; 0 reads in this one."""
     reach: Reach | None = None
     """Where hosts are among the targets."""
+    keeps_sources: bool = True
+    """Keep the sources of hosts and bundles here; False keeps outlines, digests and cited lines, and brings the sources
+    anew in each scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ class Source:
     host: Host
     snapshot: Snapshot
     edits: Edits
+    blobs: BlobStore
+    """Where the bytes of the snapshot lie, until the next tree is asked for at least."""
 
 
 Given: TypeAlias = Source | Host | Unknown
@@ -100,21 +106,23 @@ def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Ite
     Raises:
         ReconError: the only target failed before it gave a tree.
     """
-    store = BlobStore(settings.cache_dir)
-    alone = len(targets.paths) + len(targets.releases) + len(targets.hosts) + targets.local == 1
+    named = (targets.paths, targets.releases, targets.hosts, targets.bundles)
+    alone = sum(map(len, named)) + targets.local == 1
     given = False
-    for name, each in _each(targets, store, settings, progress):
-        if not isinstance(each, ReconError):
-            given = given or isinstance(each, Source)
-            yield each
-        elif alone and not given:
-            raise each
-        else:
-            yield Unknown(each.kind, name, f"{each.message}. {each.hint}".removesuffix(". "))
+    store = BlobStore(settings.cache_dir)
+    with nullcontext(store) if settings.keeps_sources else passing_store() as foreign:
+        for name, each in _each(targets, store, foreign, settings, progress):
+            if not isinstance(each, ReconError):
+                given = given or isinstance(each, Source)
+                yield each
+            elif alone and not given:
+                raise each
+            else:
+                yield Unknown(each.kind, name, f"{each.message}. {each.hint}".removesuffix(". "))
 
 
 def _each(
-    targets: ScanTargets, store: BlobStore, settings: Settings, progress: Progress
+    targets: ScanTargets, store: BlobStore, foreign: BlobStore, settings: Settings, progress: Progress
 ) -> Iterator[tuple[str, Given | ReconError]]:
     """What each target gives, with its name; an error is its last word."""
     shell = LocalShell()
@@ -125,6 +133,7 @@ def _each(
     steps += [(name, partial(_from_release, name, store, settings, progress)) for name in targets.releases]
     if targets.local:
         steps.append(("this machine", partial(_from_machine, shell, store, settings, progress)))
+    steps += [(name, partial(_from_bundle, name, foreign, settings, progress)) for name in targets.bundles]
     for name, step in steps:
         try:
             for each in step():
@@ -133,14 +142,14 @@ def _each(
             yield name, error
     if targets.hosts:
         assert settings.reach is not None, "hosts are named, and nothing says how they are reached"
-        visits = [_Visit(name, settings.reach, store, settings) for name in dict.fromkeys(targets.hosts)]
+        visits = [_Visit(name, settings.reach, foreign, settings) for name in dict.fromkeys(targets.hosts)]
         yield from abreast([Job(each.typed, each.work, each.abort) for each in visits], progress)
 
 
 def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
     if path.endswith(".whl") and Path(path).is_file():
         read = open_wheel(Path(path), store, progress, compiled=settings.compiled)
-        yield Source(read.found, host, read.snapshot, NOTHING)
+        yield Source(read.found, host, read.snapshot, NOTHING, store)
         return
     for found in find_in_folder(path):
         yield _captured(found, host, store, settings, progress)
@@ -148,7 +157,12 @@ def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, prog
 
 def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
     read = open_release(release, store, progress, compiled=settings.compiled)
-    yield Source(read.found, RELEASES, read.snapshot, NOTHING)
+    yield Source(read.found, RELEASES, read.snapshot, NOTHING, store)
+
+
+def _from_bundle(path: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
+    for each in read_bundle(Path(path), store, progress, compiled=settings.compiled):
+        yield each if isinstance(each, Unknown) else Source(each.found, each.host, each.snapshot, each.edits, store)
 
 
 def _from_machine(shell: Shell, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
@@ -201,7 +215,9 @@ class _Visit:
                 yield Unknown(tree.kind, each.root, tree.message)
                 continue
             snapshot = tree.capture(progress, compiled=self.settings.compiled)
-            yield Source(each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=self.store))
+            yield Source(
+                each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=self.store), self.store
+            )
 
 
 def _leave_alone_if_busy(shell: Shell, most: float) -> None:
@@ -256,7 +272,7 @@ def _discovered(host: Host, shell: Shell) -> Generator[Unknown, None, tuple[Foun
 def _captured(found: Found, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Source:
     tree = LocalTree(Path(found.root), found.packages)
     snapshot = capture(tree, store, progress, compiled=settings.compiled)
-    return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, blobs=store))
+    return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, blobs=store), store)
 
 
 def host_of(shell: Shell) -> Host:

@@ -28,7 +28,6 @@ class Ways:
     accept_new: bool = False
     ssh_config: str = ""
     batch: bool = False
-    no_source: bool = False
     host_timeout_s: float = 300.0
     max_load: float = 0.0
 
@@ -56,7 +55,6 @@ def reach_of(hosts: tuple[str, ...], ways: Ways) -> "Reach | None":
         lambda typed: connect(parse(typed), options),
         budget_s=ways.host_timeout_s,
         max_load=ways.max_load,
-        sources=not ways.no_source,
     )
 
 

@@ -40,6 +40,12 @@ def scan(
             "--host", metavar="[USER@]HOST[:PORT]", help="Look for engines on a host, over SSH; repeat for more."
         ),
     ] = None,
+    bundle: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bundle", metavar="FILE", help="Read what the script of recon collect wrote on a host; repeat for more."
+        ),
+    ] = None,
     transport: Annotated[
         Transport, typer.Option("--transport", help="What carries SSH; auto takes the system's ssh where it must.")
     ] = Transport.AUTO,
@@ -51,7 +57,11 @@ def scan(
     ] = "",
     batch: Annotated[bool, typer.Option("--batch", help="Ask nobody for a passphrase or a password; fail.")] = False,
     no_source: Annotated[
-        bool, typer.Option("--no-source", help="Keep no source of a host here beyond the lines that are cited.")
+        bool,
+        typer.Option(
+            "--no-source",
+            help="Of hosts and bundles keep outlines and cited lines, no source; each scan then brings it anew.",
+        ),
     ] = False,
     host_timeout: Annotated[
         float, typer.Option("--host-timeout", min=1.0, metavar="SECONDS", help="Longest that one host is asked.")
@@ -85,8 +95,8 @@ def scan(
 ) -> None:
     """Judge what engine trees can do in speculative decoding: yes, partly, no, or cannot tell, each with its places.
 
-    Without PATH, --release and --host, the engines installed on this machine are read. Nothing of them is imported or
-    run, here or on a host. Each run is saved; `recon runs list` shows them, `recon report` arranges them.
+    Without PATH, --release, --host and --bundle, the engines installed on this machine are read. Nothing of them is
+    imported or run, here or on a host. Each run is saved; `recon runs list` shows them, `recon report` arranges them.
 
     Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found, files unread or a host that failed,
     130 interrupted and saved.
@@ -96,12 +106,12 @@ def scan(
 
     session = session_of(context)
     outputs = outputs_of(output or ())
-    ways = Ways(transport, accept_new, ssh_config, batch, no_source, host_timeout, max_load)
+    ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load)
     if plan:
         session.data(planned(tuple(host or ()), ways, as_json=json))
         return
-    targets = Named((*(paths or ()), *(path or ())), tuple(release or ()), tuple(host or ()))
-    told = settings(compiled=not no_compiled, workers=workers, reach=reach_of(targets.hosts, ways))
+    targets = Named((*(paths or ()), *(path or ())), tuple(release or ()), tuple(host or ()), tuple(bundle or ()))
+    told = settings(compiled=not no_compiled, workers=workers, reach=reach_of(targets.hosts, ways), keeps=not no_source)
     run, saved = scanned(session, targets, told)
     view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
     show(session, view, as_json=json)
@@ -116,6 +126,7 @@ class Named:
     paths: tuple[str, ...]
     releases: tuple[str, ...]
     hosts: tuple[str, ...] = ()
+    bundles: tuple[str, ...] = ()
 
 
 def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Path | None]":
@@ -129,8 +140,8 @@ def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Pat
     from recon.cli.stopping import stoppable
 
     session.detail(f"cache {cache_dir()}, state {state_dir()}")
-    local = not (named.paths or named.releases or named.hosts)
-    targets = pipeline.ScanTargets(named.paths, named.releases, local=local, hosts=named.hosts)
+    local = not (named.paths or named.releases or named.hosts or named.bundles)
+    targets = pipeline.ScanTargets(named.paths, named.releases, local=local, hosts=named.hosts, bundles=named.bundles)
     try:
         with progress_of(session) as shown, stoppable(shown) as progress:
             run = pipeline.scan(targets, told, progress)
@@ -139,14 +150,18 @@ def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Pat
     return run, keep(session, run)
 
 
-def settings(*, compiled: bool = True, workers: int = 0, reach: "Reach | None" = None) -> "Settings":
+def settings(
+    *, compiled: bool = True, workers: int = 0, reach: "Reach | None" = None, keeps: bool = True
+) -> "Settings":
     """What a stage needs to know besides its targets."""
     import os
 
     from recon import pipeline
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return pipeline.Settings(cache_dir(), state_dir(), compiled=compiled, workers=workers or cores, reach=reach)
+    return pipeline.Settings(
+        cache_dir(), state_dir(), compiled=compiled, workers=workers or cores, reach=reach, keeps_sources=keeps
+    )
 
 
 def keep(session: Session, run: "Run") -> Path | None:

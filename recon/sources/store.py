@@ -11,7 +11,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -237,6 +237,13 @@ class BlobStore:
         """Everything below a folder that may be looked at, links to folders not followed."""
         walk = os.walk(self.root / folder)
         return sorted(Path(inside, name) for inside, _, names in walk for name in names)
+
+
+@contextmanager
+def passing_store() -> Iterator[BlobStore]:
+    """A store for sources that may not be kept: its folder, which nobody else may read, is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="recon-", ignore_cleanup_errors=True) as folder:
+        yield BlobStore(Path(folder))
 
 
 def _unpacked(packed: bytes) -> bytes | None:

@@ -87,7 +87,7 @@ def environment(home: Path, *more: Mapping[str, str | bytes]) -> Path:
 
 
 def scanned(hosts: Hosts, settings: Settings, *names: str, paths: tuple[str, ...] = (), **reach: float) -> Run:
-    made = replace(settings, reach=Reach(hosts.connect, **reach))  # type: ignore[arg-type]  # numbers of the test
+    made = replace(settings, reach=Reach(hosts.connect, **reach))
     return pipeline.scan(ScanTargets(paths, (), local=False, hosts=names), made, Silent())
 
 
