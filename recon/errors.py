@@ -21,10 +21,12 @@ class ReconError(Exception):
         message: What happened, with the value, in one line.
         hint: The next thing to try; may be empty.
         kind: Word for machines, e.g. `not_found`.
+        why: Word that tells errors of one kind apart, e.g. `revoked` of `host_key`; mostly empty.
         exit: Exit code of the command.
     """
 
     kind = "internal"
+    why = ""
     exit = Exit.INTERNAL
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -95,19 +97,16 @@ class Auth(ReconError):
 
 
 class HostKey(ReconError):
-    """The host is not the one that it should be, or nobody can say so.
-
-    Attributes:
-        why: Word for machines: `unknown`, `changed`, `revoked` or `certificate`.
-    """
+    """The host is not the one that it should be, or nobody can say so."""
 
     kind = "host_key"
     exit = Exit.INCOMPLETE
-    why = "unknown"
 
 
 class HostKeyUnknown(HostKey):
     """No key of this host is known."""
+
+    why = "unknown"
 
 
 class HostKeyChanged(HostKey):

@@ -78,7 +78,8 @@ def _there(target: "Target", options: "Options") -> "Iterator[Check]":
             yield Check(target.typed, "login", OK, f"by {shell.transport}")
             yield from machine(shell, target.typed)
     except ReconError as error:
-        yield Check(target.typed, f"login: {error.kind}", MISSING, error.message, error.hint)
+        what = " ".join(filter(None, ("login:", error.kind, error.why)))
+        yield Check(target.typed, what, MISSING, error.message, error.hint)
 
 
 def _say(session: Session, checks: "list[Check]", *, as_json: bool) -> None:

@@ -26,7 +26,7 @@ def ended(command: Callable[[], object], words: Sequence[str]) -> int:
     except SystemExit as end:
         return _code_of(end, as_json=as_json)
     except ReconError as error:
-        _say(error.kind, error.message, error.hint, as_json=as_json)
+        _say(error.kind, error.message, error.hint, as_json=as_json, why=error.why)
         return int(error.exit)
     except KeyboardInterrupt:
         return int(Exit.INTERRUPTED)
@@ -54,15 +54,16 @@ def _code_of(end: SystemExit, *, as_json: bool) -> int:
     return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
-def _as_json(kind: str, message: str, hint: str) -> str:
-    return json.dumps({"error": {"kind": kind, "message": message, "hint": hint}}) + "\n"
+def _as_json(kind: str, message: str, hint: str, why: str = "") -> str:
+    told = {"kind": kind, "message": message, "hint": hint} | ({"why": why} if why else {})
+    return json.dumps({"error": told}) + "\n"
 
 
-def _say(kind: str, message: str, hint: str, *, as_json: bool) -> None:
+def _say(kind: str, message: str, hint: str, *, as_json: bool, why: str = "") -> None:
     from recon.report.text import visible
 
     if as_json:
-        write(sys.stdout, _as_json(kind, message, hint))
+        write(sys.stdout, _as_json(kind, message, hint, why))
     write(sys.stderr, f"error: {visible(message)}\n" + (f"hint: {visible(hint)}\n" if hint else ""))
 
 

@@ -47,6 +47,15 @@ def test_no_hint_is_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "error: it is gone\n" == capsys.readouterr().err
 
 
+def test_json_tells_errors_of_one_kind_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    """A changed key of a host is another matter than one that nobody knows."""
+    ended(raising(errors.HostKeyRevoked("it is revoked")), ["--json"])
+
+    assert {"error": {"kind": "host_key", "why": "revoked", "message": "it is revoked", "hint": ""}} == json.loads(
+        capsys.readouterr().out
+    )
+
+
 def test_json_gets_the_error_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     code = ended(raising(errors.NotFound("no ü", "try")), ["scan", "--json"])
 

@@ -45,8 +45,8 @@ def test_an_unknown_host_is_missing_and_nothing_is_asked_of_it(yard: Yard) -> No
     assert 3 == code
     assert "missing" == about["known host"]["standing"]
     assert ("missing", True) == (
-        about["login: host_key"]["standing"],
-        "not a known host" in about["login: host_key"]["detail"],
+        about["login: host_key unknown"]["standing"],
+        "not a known host" in about["login: host_key unknown"]["detail"],
     )
     assert "machine" not in about
     assert "# nobody\n" == yard.known_hosts.read_text()
