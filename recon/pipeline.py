@@ -42,12 +42,12 @@ from recon.records.path import CallPath
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.records.run import Searched as RunSearched
 from recon.records.source import Snapshot
-from recon.records.unknown import PARTLY, Unknown
+from recon.records.unknown import PARTLY, TARGET, Unknown
 from recon.records.verdict import Capability, Searched, Verdict
 from recon.sources.capture import capture
 from recon.sources.local import LocalTree
 from recon.sources.store import OUTLINES, BlobStore
-from recon.targets import RELEASES, Source, host_of, sources
+from recon.targets import RELEASES, Done, Source, host_of, sources
 from recon.targets import ScanTargets as ScanTargets  # noqa: PLC0414 - named where a scan is asked for
 from recon.targets import Settings as Settings  # noqa: PLC0414 - likewise
 from recon.verdicts.companions import settle
@@ -85,6 +85,8 @@ class _Learned:
     installs: list[Install] = field(default_factory=list)
     unknowns: list[Unknown] = field(default_factory=list)
     searched: list[RunSearched] = field(default_factory=list)
+    done: set[str] = field(default_factory=set)
+    """Targets of which everything is judged."""
 
     def run(self, *, complete: bool) -> Run:
         installs = hidden_in(settle(with_companions(tuple(self.installs)), _package_of))
@@ -135,6 +137,10 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
     try:
         _scan_into(learned, targets, settings, progress)
     except KeyboardInterrupt:
+        left = dict.fromkeys(name for name in targets.names if name not in learned.done)
+        learned.unknowns += [
+            Unknown(TARGET, hidden(name), "the scan was stopped before it was judged") for name in left
+        ]
         raise Interrupted(learned.run(complete=False)) from None
     return learned.run(complete=True)
 
@@ -150,6 +156,8 @@ def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, prog
                 case Source():
                     learned.hosts.append(given.host)
                     _judge_or_say(learned, given, settings, progress)
+                case Done():
+                    learned.done.add(given.name)
     except Exception:
         progress.advance(0)  # where a library made an error of a stop, this raises it anew
         raise

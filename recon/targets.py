@@ -38,6 +38,8 @@ from recon.sources.release import open_release, open_wheel
 from recon.sources.remote import look
 from recon.sources.store import BlobStore, passing_store
 
+THIS_MACHINE = "this machine"
+"""Name of the target where nothing is named."""
 RELEASES = Host("releases", "releases", "", (), ())
 """Stands for the machine of trees that no machine holds."""
 
@@ -54,6 +56,11 @@ class ScanTargets:
     """Look for the installs of these, as they were typed."""
     bundles: tuple[str, ...] = ()
     """Files that `recon collect`'s script wrote."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that was named, as it was typed."""
+        return (*self.paths, *self.releases, *((THIS_MACHINE,) if self.local else ()), *self.hosts, *self.bundles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +103,16 @@ class Source:
     """Where the bytes of the snapshot lie, until the next tree is asked for at least."""
 
 
-Given: TypeAlias = Source | Host | Unknown
-"""What a target gives: trees, the machine that they lie on, and what stood in the way."""
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The last word of a target: all that it gives was taken up."""
+
+    name: str
+    """As in `ScanTargets.names`."""
+
+
+Given: TypeAlias = Source | Host | Unknown | Done
+"""What a target gives: trees, the machine that they lie on, what stood in the way, and that this was all."""
 
 
 def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Iterator[Given]:
@@ -119,6 +134,7 @@ def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Ite
                 raise each
             else:
                 yield Unknown(each.kind, name, f"{each.message}. {each.hint}".removesuffix(". "))
+                yield Done(name)
 
 
 def _each(
@@ -132,12 +148,13 @@ def _each(
         steps += [(path, partial(_from_path, path, host, store, settings, progress)) for path in targets.paths]
     steps += [(name, partial(_from_release, name, store, settings, progress)) for name in targets.releases]
     if targets.local:
-        steps.append(("this machine", partial(_from_machine, shell, store, settings, progress)))
+        steps.append((THIS_MACHINE, partial(_from_machine, shell, store, settings, progress)))
     steps += [(name, partial(_from_bundle, name, foreign, settings, progress)) for name in targets.bundles]
     for name, step in steps:
         try:
             for each in step():
                 yield name, each
+            yield name, Done(name)
         except ReconError as error:
             yield name, error
     if targets.hosts:
@@ -196,6 +213,7 @@ class _Visit:
             way = {"user": shell.user, "transport": shell.transport, "line": shell.line}
             yield from self._asked(limited(Audited(shell, audit, way), self.reach.budget_s, began), way, progress)
         self._open.clear()
+        yield Done(self.typed)
 
     def abort(self) -> None:
         """Make whatever is waited for fail."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from recon.cli.saved import say_if_interrupted, unjudged
 from recon.cli.session import Session, cache_dir, state_dir
 from recon.errors import NotFound
 from recon.kept.kept import Kept, Lost, opened
@@ -42,6 +43,7 @@ def trees(session: Session, run: str, install: str) -> Iterator[Trees]:
         NotFound: there is no such run or install, or no tree of it is kept.
     """
     saved = run_of(run)
+    say_if_interrupted(session, saved)
     again = f"scan again: {shlex.join(('recon', *saved.command))}"
     chosen = installs_of(saved, install)
     found: list[Tree] = []
@@ -84,5 +86,6 @@ def installs_of(run: Run, wanted: str) -> list[Install]:
     if not chosen:
         ids = ", ".join(each.id for each in run.installs) or "none"
         what = f"no install {wanted!r} in this run" if wanted else "this run holds no install"
-        raise NotFound(what, f"Installs: {ids}.")
+        sentence = unjudged(run)
+        raise NotFound(what, f"Installs: {ids}." + (f" {sentence[:1].upper()}{sentence[1:]}." if sentence else ""))
     return chosen

@@ -84,11 +84,12 @@ def gap(
 
 def _asked(session: Session, run: str, paths: tuple[str, ...], releases: tuple[str, ...]) -> "tuple[Run, str, bool]":
     """The run that is asked, its name, and whether it was made for this question."""
-    from recon.cli.saved import named_or_newest
+    from recon.cli.saved import named_or_newest, say_if_interrupted
     from recon.cli.scan import Named, scanned, settings
 
     if not paths and not releases:
         source = named_or_newest(run, "scan")
+        say_if_interrupted(session, source.run)
         return source.run, source.name, False
     if run:
         raise Usage("--run names a saved scan, --path and --release ask for a new one", "Give one of them.")

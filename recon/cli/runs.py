@@ -8,6 +8,9 @@ import typer
 from recon.cli.session import session_of, state_dir
 from recon.errors import Usage
 
+INTERRUPTED = "interrupted"
+"""Said of a run that does not hold all that was asked for."""
+
 app = typer.Typer(help="List, show and remove saved runs.", no_args_is_help=True)
 
 
@@ -24,16 +27,21 @@ def list_runs(
     import msgspec
 
     from recon.report.numbers import age, size
-    from recon.runs.files import listing
+    from recon.runs.files import is_complete, listing
 
     session = session_of(context)
-    saved = listing(state_dir())
+    saved = [(each, is_complete(each.path)) for each in listing(state_dir())]
     if json:
-        rows = [{**asdict(each), "path": str(each.path)} for each in saved]
+        rows = [{**asdict(each), "path": str(each.path), "complete": whole} for each, whole in saved]
         session.data(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode() + "\n")
         return
     if not session.screen:
-        session.data("".join(f"{each.started}\t{each.kind}\t{each.host}\t{each.path}\n" for each in saved))
+        session.data(
+            "".join(
+                f"{each.started}\t{each.kind}\t{each.host}\t{each.path}\t{'' if whole else INTERRUPTED}\n"
+                for each, whole in saved
+            )
+        )
         return
     if not saved:
         session.note(f"no runs in {state_dir()}; `recon scan` makes one")
@@ -41,9 +49,10 @@ def list_runs(
     from recon.report.terminal import table, text, written
 
     made = table("When", "Kind", "Host", "Size", "Name")
-    for each in saved:
+    for each, whole in saved:
         when = age(each.started, session.started) or each.started
-        made.add_row(*map(text, (when, each.kind, each.host, size(each.size_bytes), each.path.name)))
+        kind = each.kind if whole else f"{each.kind}, {INTERRUPTED}"
+        made.add_row(*map(text, (when, kind, each.host, size(each.size_bytes), each.path.name)))
     session.data(written([made], max(session.width, 120), color=session.colored))
 
 

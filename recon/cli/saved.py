@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
-from recon.cli.session import state_dir
+from recon.cli.session import Session, state_dir
 from recon.errors import NotFound
 from recon.records.host import Host
+from recon.records.run import Run
+from recon.records.unknown import TARGET
+from recon.report.findings import label_of
 from recon.report.view import Source
 from recon.runs.files import kind_of, load, newest, resolve
 
@@ -33,6 +36,21 @@ def named_or_newest(name: str, kind: str) -> Source:
         command = "recon scan" if kind == "scan" else "recon probe-kernels"
         raise NotFound(f"no {kind} is saved", f"Run `{command}` first.")
     return source_of(path)
+
+
+def unjudged(run: Run) -> str:
+    """What an interrupted run holds and what it was stopped before, in a sentence; empty for a whole one."""
+    if run.complete:
+        return ""
+    held = ", ".join(dict.fromkeys(map(label_of, run.installs))) or "no install"
+    left = ", ".join(each.where for each in run.unknowns if each.what == TARGET)
+    return f"this run was interrupted: it holds {held}" + (f"; not judged: {left}" if left else "")
+
+
+def say_if_interrupted(session: Session, run: Run) -> None:
+    """Say on standard error that a saved run is not whole, before an answer rests on it."""
+    if sentence := unjudged(run):
+        session.note(f"warning: {sentence}")
 
 
 def probe_beside(hosts: tuple[Host, ...]) -> Source | None:

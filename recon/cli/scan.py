@@ -189,7 +189,9 @@ def keep_partial(session: Session, stopped: Interrupted) -> NoReturn:
     if isinstance(stopped.partial, Run):
         session.note("interrupted; what was learned until then is kept")
         with unstoppable():
-            keep(session, stopped.partial)
+            saved = keep(session, stopped.partial)
+        if saved and (stopped.partial.installs or stopped.partial.measurements):
+            session.note(f"see it: recon runs show {saved.name}; as one page: recon report --html")
     raise typer.Exit(int(Exit.INTERRUPTED))
 
 

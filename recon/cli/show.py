@@ -34,12 +34,13 @@ def show(
     import msgspec
 
     from recon.cli.asking import installs_of
-    from recon.cli.saved import named_or_newest
+    from recon.cli.saved import named_or_newest, say_if_interrupted
     from recon.report.detail import UNBOUNDED, detail
     from recon.report.view import compose
 
     session = session_of(context)
     source = named_or_newest(run, "scan")
+    say_if_interrupted(session, source.run)
     chosen = installs_of(source.run, install)
     _check(source.run, capability)
     if json:

@@ -6,6 +6,8 @@ PACKAGE = "package"
 """`what` of functions of another distribution that was not scanned."""
 LIBRARY = "compiled library"
 """`what` of compiled libraries whose names were not read: an operator may lie in them."""
+TARGET = "target"
+"""`what` of something that was named to be scanned, and was not judged because the scan was stopped."""
 PARTLY = "CUDA source, partly"
 """`what` of sources that were examined as far as their grammar reads; they hide nothing that a caller does not show."""
 

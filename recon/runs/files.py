@@ -42,6 +42,7 @@ class Saved:
 
 class _Head(msgspec.Struct):
     schema_version: int
+    complete: bool = True
 
 
 def kind_of(run: Run) -> str:
@@ -139,6 +140,14 @@ def load(path: Path, steps: Steps = STEPS) -> Run:
         return msgspec.convert(upgraded(msgspec.json.decode(content), version, steps), type=Run)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unreadable(f"{path} is damaged: {error}", "Scan again; a run file is never repaired.") from error
+
+
+def is_complete(path: Path) -> bool:
+    """Whether a run file says that its command came to its end; one that cannot be read says nothing else."""
+    try:
+        return msgspec.json.decode(_bytes_of(path), type=_Head).complete
+    except (NotFound, Unreadable, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return True
 
 
 def folder(state_dir: Path) -> Path:

@@ -1,14 +1,16 @@
 """`recon runs`, `recon cache` and `recon schema`: what is kept, and in which form."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-from recon.runs.files import listing
+from recon.runs.files import listing, save
 from recon.sources.store import BlobStore
 from tests.cli.conftest import Recon
+from tests.report.hand import scan
 
 
 def test_runs_are_listed_newest_first(recon_command: Recon, saved: tuple[Path, Path]) -> None:
@@ -22,6 +24,15 @@ def test_runs_are_listed_as_json_and_for_a_screen(recon_command: Recon, saved: t
 
     assert [str(saved[1]), str(saved[0])] == [row["path"] for row in as_json]
     assert saved[0].name in recon_command("--color", "always", "runs", "list").out
+
+
+def test_an_interrupted_run_is_marked_in_the_list(recon_command: Recon, state: Path) -> None:
+    save(replace(scan(), complete=False), state)
+    rows = recon_command("runs", "list").out.splitlines()
+
+    assert ["interrupted"] == [row.split("\t")[4] for row in rows]
+    assert [False] == [row["complete"] for row in json.loads(recon_command("runs", "list", "--json").out)]
+    assert "scan, interrupted" in recon_command("--color", "always", "runs", "list").out
 
 
 def test_no_runs_are_no_error(recon_command: Recon) -> None:

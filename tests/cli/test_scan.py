@@ -119,6 +119,7 @@ def test_an_interrupted_scan_is_saved_and_ends_with_130(recon_command: Recon, st
 
     assert (130, "") == (ended.code, ended.out)
     assert partial == load(saved.path)
+    assert f"see it: recon runs show {saved.path.name}; as one page: recon report --html" in ended.err
 
 
 def test_an_interrupt_before_anything_is_known_saves_nothing(recon_command: Recon, stages: Stages, state: Path) -> None:

@@ -1,11 +1,15 @@
 """`recon show` and `recon explain`: one capability in full."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from recon.records.unknown import TARGET, Unknown
+from recon.runs.files import save
 from tests.cli.conftest import Recon, Stages
+from tests.report.hand import scan
 
 pytestmark = pytest.mark.usefixtures("saved")
 
@@ -52,6 +56,22 @@ def test_what_does_not_exist_gets_a_suggestion(recon_command: Recon, words: tupl
 
     assert 2 == ended.code
     assert hint in ended.err
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "pos.tree"), ("gap", "--feature", "ddtree")], ids=lambda words: str(words[0])
+)
+def test_an_interrupted_run_says_what_it_holds_before_an_answer_rests_on_it(
+    recon_command: Recon, state: Path, words: tuple[str, ...]
+) -> None:
+    left = Unknown(TARGET, "sglang==0.5.23", "the scan was stopped before it was judged")
+    save(replace(scan(), installs=scan().installs[:1], complete=False, unknowns=(left,)), state)
+    ended = recon_command(*words, "--install", scan().installs[0].id)
+    missing = recon_command(*words, "--install", "sglang")
+    sentence = "his run was interrupted: it holds flashinfer 0.7.2; not judged: sglang==0.5.23"
+
+    assert f"warning: t{sentence}\n" in ended.err
+    assert f"T{sentence}." in missing.err
 
 
 def test_an_explanation_is_the_detectors_page(recon_command: Recon, stages: Stages) -> None:

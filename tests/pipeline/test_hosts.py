@@ -18,6 +18,7 @@ from recon.hosts.local import LocalShell
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Reply, Silent
 from recon.records.run import Run
+from recon.records.unknown import TARGET
 from recon.records.verdict import Standing
 from recon.targets import Reach
 from tests.pipeline.conftest import Scan
@@ -313,6 +314,7 @@ def test_ctrl_c_leaves_every_host(hosts: Hosts, settings: Settings, tmp_path: Pa
 
     assert isinstance(stopped.value.partial, Run)
     assert not stopped.value.partial.complete
+    assert {"a", "b", "c"} == {each.where for each in stopped.value.partial.unknowns if each.what == TARGET}
     assert before == threading.active_count()
 
 

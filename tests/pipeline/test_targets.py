@@ -14,7 +14,7 @@ from recon.ports import Silent
 from recon.records.host import PythonEnv
 from recon.records.install import Engine, Found, Provenance
 from recon.records.run import Run
-from recon.records.unknown import Unknown
+from recon.records.unknown import TARGET, Unknown
 from recon.records.verdict import Standing
 from recon.runs.files import load, save
 from recon.sources.store import BlobStore
@@ -217,6 +217,7 @@ def test_ctrl_c_keeps_what_was_judged(scan: Scan, tmp_path: Path, task: str, num
 
     assert isinstance(partial, Run)
     assert (False, kept, kept) == (partial.complete, len(partial.installs), len(partial.searched))
+    assert [str(one), str(two)][kept:] == [each.where for each in partial.unknowns if each.what == TARGET]
     assert partial == load(save(partial, tmp_path / "state"))
 
 
