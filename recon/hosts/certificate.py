@@ -170,7 +170,7 @@ def _verified(certificate: Certificate) -> bool:
                 key.verify(utils.encode_dss_signature(r, s), certificate.signed, ec.ECDSA(fitting))
             case _:
                 return False
-    except (InvalidSignature, UnsupportedAlgorithm, ValueError):
+    except (InvalidSignature, UnsupportedAlgorithm, ValueError, NotImplementedError):  # the last for compressed points
         return False
     return True
 

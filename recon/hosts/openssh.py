@@ -63,7 +63,9 @@ class OpensshCarrier:
         first = self.route[0]
         with contextlib.ExitStack() as shaking:
             shaking.enter_context(seat(first.hostname, first.port, timeout_s))
-            child = _started([*self.words, "--", self.route[-1].target.host, COMMAND])
+            # Whatever must be asked was asked by the master: an ssh that does not find it must not ask again.
+            words = [self.words[0], "-o", "BatchMode=yes", *self.words[1:]]
+            child = _started([*words, "--", self.route[-1].target.host, COMMAND])
             self._running.add(child)
             try:
                 with ProcessLine(child, shaking.close).watched() as line:
