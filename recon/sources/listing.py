@@ -125,7 +125,7 @@ class _Reader:
                 self._found[path] = Unknown("folder", printable(path), DENIED)
             case "f":
                 size, changed, written, path = rest.split("|", 3)
-                self._file(_plain(path), int(size), f"{changed} {written}", _plain(path))
+                self._file(_plain(path), _size(size), f"{changed} {written}", _plain(path))
                 self._date(changed, written)
             case "l":
                 head, real = rest.split("\0")
@@ -164,14 +164,15 @@ class _Reader:
             if kind == "folder" or kind_of(path.rpartition("/")[2]) is not Kind.OTHER:
                 self._found[path] = Unknown("file", printable(path), OUTSIDE)
         elif kind == "file":
-            self._file(path, int(size), f"{changed} {written} {real}", inside)
+            self._file(path, _size(size), f"{changed} {written} {real}", inside)
             self._date(changed, written)
 
     def _inside(self, real: str) -> str | None:
         """The path below the packages of what lies there; None where it lies outside of them."""
         for package, home in self._homes.items():
             if real.startswith(f"{home}/"):
-                return package + real[len(home) :]
+                inside = package + real[len(home) :]
+                return None if fault_of(inside) else inside
         return None
 
     def listing(self) -> Listing:
@@ -190,6 +191,12 @@ class _Reader:
         parts = tuple(folder.split("/"))
         tops = (self._packages.get("/".join(parts[:length])) for length in range(len(parts), 0, -1))
         return next((top for top in tops if top is not None), len(self._packages)), parts, name
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise ValueError(text)
+    return int(text)
 
 
 def _denied(why: str) -> str:

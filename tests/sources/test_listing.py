@@ -1,0 +1,91 @@
+"""A listing is a stranger's word: it is read in full, or refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recon.errors import Unreadable
+from recon.ports import Entry
+from recon.records.unknown import Unknown
+from recon.sources.listing import Listing, read_listing
+
+HEAD = b"//#|1000|sha256sum:abc\0//h|./eng\0/site/eng\0//d|1|./eng\0"
+
+
+def listing(*records: bytes, head: bytes = HEAD) -> Listing:
+    return read_listing(head + b"".join(b"//" + record + b"\0" for record in records), ["eng"])
+
+
+def said(*records: bytes) -> list[Entry | Unknown]:
+    return list(listing(*records).order)
+
+
+def test_records_end_at_nul_or_at_a_line() -> None:
+    """Tools that cannot write NUL end a line; a name with a line break in it stays one name."""
+    lines = HEAD.replace(b"\0//", b"\n//") + b"//f|3|9.5|8.5|./eng/a\nb.py\n//f|4|9.5|8.5|./eng/c.py\n"
+    found = read_listing(lines, ["eng"]).order
+
+    assert [Unknown("file", "eng/a\\nb.py", "its path is not plain text"), Entry("eng/c.py", 4)] == list(found)
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        (b"f|-5|9.5|8.5|./eng/a.py", "-5"),
+        (b"f|9999999999999999|9.5|8.5|./eng/a.py", "99"),
+        (b"f|x|9.5|8.5|./eng/a.py", "x"),
+        (b"f|5|./eng/a.py", "eng"),
+        (b"z|5", "z"),
+        (b"", "''"),
+    ],
+)
+def test_a_record_that_is_none_refuses_the_whole(record: bytes, why: str) -> None:
+    """Half a listing would make files absent that are there."""
+    with pytest.raises(Unreadable, match=why):
+        listing(record)
+
+
+@pytest.mark.parametrize(
+    ("real", "given"),
+    [
+        (b"/site/eng/b.py", Entry("eng/a.py", 7)),
+        (b"/site/other/b.py", Unknown("file", "eng/a.py", "it leads out of the tree")),
+        (b"/site/eng/../../etc/b.py", Unknown("file", "eng/a.py", "it leads out of the tree")),
+        (b"/site/engine/b.py", Unknown("file", "eng/a.py", "it leads out of the tree")),
+    ],
+)
+def test_a_link_counts_where_it_stays_inside(real: bytes, given: Entry | Unknown) -> None:
+    """What the host says that it leads to decides, and no dots get past that."""
+    assert [given] == said(b"l|file|7|9.5|8.5|./eng/a.py\0" + real)
+
+
+def test_another_file_system_is_named() -> None:
+    """It is not entered; one that holds the whole package is no other."""
+    assert [Unknown("folder", "eng/data", "another file system is mounted there")] == said(b"d|2|./eng/data")
+    assert [] == said(b"d|1|./eng/data")
+
+
+@pytest.mark.parametrize(
+    ("changed", "written", "kept"),
+    [
+        (b"1000.25", b"990.5", True),
+        (b"1000", b"990", False),
+        (b"999", b"990", False),
+        (b"1000.0000000000", b"990.0000000000", False),
+        (b"998", b"990", True),
+    ],
+)
+def test_a_file_of_this_very_second_is_not_remembered(changed: bytes, written: bytes, kept: bool) -> None:
+    """Where times are whole seconds, it could change once more and look the same."""
+    assert kept is bool(listing(b"f|3|%s|%s|./eng/a.py" % (changed, written)).digest)
+
+
+@given(st.lists(st.binary(max_size=60), max_size=12))
+def test_noise_is_refused_or_read(records: list[bytes]) -> None:
+    """No other error than the one that says so, and no entry that lies outside."""
+    try:
+        found = listing(*records).order
+    except Unreadable:
+        return
+
+    assert all(".." not in each.path.split("/") for each in found if isinstance(each, Entry))
