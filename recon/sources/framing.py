@@ -24,11 +24,6 @@ def frames(data: bytes, nonce: str) -> Iterator[tuple[str, bytes]]:
         yield head.decode("ascii", "replace"), body
 
 
-def is_closed(data: bytes, nonce: str) -> bool:
-    """Whether the last frame came: what lacks it was cut off."""
-    return data.endswith(f"\n{nonce} end\n".encode())
-
-
 class Incoming:
     """Sink of a stream: waits for the first head line, inflates what follows if it says gzip, and hands it on."""
 
