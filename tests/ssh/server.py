@@ -244,9 +244,22 @@ class Yard:
         return shlex.join([sys.executable, "-S", str(LINK), *flags]) + " " + " ".join(where)
 
     def stop(self) -> None:
-        """End every server."""
+        """End every server, and every ssh that still tries to reach one: over a dead line it would for a minute."""
         for server in self.servers:
             server.stop()
+        for pid in self.clients():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def clients(self) -> dict[int, list[str]]:
+        """Words of the ssh processes, by process, that use the configuration."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = os.fsdecode((folder / "cmdline").read_bytes()).split("\0")
+                if words[0].endswith("ssh") and str(self.folder / "config") in words:
+                    found[int(folder.name)] = words
+        return found
 
 
 def start(home: Path, config: list[str]) -> tuple[subprocess.Popen[bytes], int]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -491,30 +492,20 @@ def test_a_person_at_a_terminal_is_asked_once_for_many_scripts(yard: Yard, two_f
 
     assert "['0\\n', '1\\n']\n" == stdout.decode()
     assert ["123456"] == two_factors.answers
-    assert [] == running(yard)
+    assert {} == yard.clients()
 
 
 def test_no_master_of_ours_outlives_a_client_that_was_killed(yard: Yard, two_factors: Asking) -> None:
     with at_a_terminal(yard, "openssh") as process:
         while not two_factors.answers:
             time.sleep(0.01)
-        assert running(yard)
+        words = next(iter(yard.clients().values()))
         process.kill()
         process.wait()
         end, quiet = time.monotonic() + 10, 0
         while quiet < 10 and time.monotonic() < end:
-            quiet = 0 if running(yard) else quiet + 1  # one that was just being started may still appear
+            quiet = 0 if yard.clients() else quiet + 1  # one that was just being started may still appear
             time.sleep(0.05)
 
-        assert (10, []) == (quiet, running(yard))
-
-
-def running(yard: Yard) -> list[str]:
-    """Command lines of the ssh processes that use the yard's configuration."""
-    lines = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"ssh") and os.fsencode(yard.folder / "config") in words:
-                lines.append(os.fsdecode(b" ".join(words)))
-    return lines
+        shutil.rmtree(Path(words[words.index("-S") + 1]).parent, ignore_errors=True)
+        assert (10, {}) == (quiet, yard.clients())
