@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
 from recon.index.graph import Edge
 from recon.index.records import Import, ScopeKind
+from recon.index.steps import serves_other_platform
 from recon.index.tables import Ref, is_python
 from recon.records.path import Tier
 
@@ -181,9 +182,20 @@ def _launchers(index: Index, function: Function) -> set[str]:
 
 
 def ranked(places: Iterable[Evidence]) -> list[Evidence]:
-    """Shaped before declared, reached by a runner before not, by the default one first, tests and benchmarks last."""
+    """The order in which places speak: those that most servers run first; where nothing decides, the order stays.
+
+    Tests and benchmarks come last, what no runner reaches before them; then shaped code before what is only declared,
+    code for CUDA before that of other platforms, and what runs by default before what must be chosen.
+    """
     return sorted(
-        places, key=lambda each: (is_outskirts(each.path), not each.scope, -each.grade.rank, _is_chosen(each.scope))
+        places,
+        key=lambda each: (
+            is_outskirts(each.path),
+            not each.scope,
+            -each.grade.rank,
+            serves_other_platform(each.path),
+            _is_chosen(each.scope),
+        ),
     )
 
 

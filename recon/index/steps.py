@@ -279,8 +279,7 @@ class Steps:
     def _is_elsewhere(self, ref: Ref) -> bool:
         """Whether a function serves another platform than CUDA, or no generation of text."""
         if ref.path not in self._elsewhere:
-            parts = PurePosixPath(ref.path).with_suffix("").parts
-            self._elsewhere[ref.path] = any(set(part.split("_")) & _PLATFORMS for part in parts)
+            self._elsewhere[ref.path] = serves_other_platform(ref.path)
         return self._elsewhere[ref.path] or not _ASIDE.isdisjoint(self._names.scope_of(ref).name.split("_"))
 
     def _cost(self, edge: Edge) -> int:
@@ -316,6 +315,15 @@ class Steps:
                     found[edge.target] = _Reached(further, edge)
                     heappush(heap, (further, edge.target))
         return found
+
+
+def serves_other_platform(path: str) -> bool:
+    """Whether the names of a file and its folders say that it serves another platform than CUDA.
+
+    >>> serves_other_platform("e/hardware/npu/pool.py"), serves_other_platform("e/memory_pool.py")
+    (True, False)
+    """
+    return any(set(part.split("_")) & _PLATFORMS for part in PurePosixPath(path).with_suffix("").parts)
 
 
 def _sure(edges: Iterable[Edge]) -> Iterator[Edge]:

@@ -128,6 +128,13 @@ def test_places_that_a_runner_reaches_come_first_and_tests_last() -> None:
     assert [reached, door, lone, later, test] == ranked([test, lone, door, later, reached])
 
 
+def test_code_of_another_platform_comes_after_that_for_cuda() -> None:
+    elsewhere = place("e/hardware/npu/a.py", "one", Grade.SHAPED, "runner V1")
+    here = place("e/pool.py", "two", Grade.SHAPED, "runner V1")
+
+    assert [here, elsewhere] == ranked([elsewhere, here])
+
+
 def test_the_runner_that_runs_by_default_comes_first() -> None:
     chosen = place("e/a.py", "one", Grade.SHAPED, "runner V2 by environment")
     default = place("e/a.py", "two", Grade.SHAPED, "runner V1")
