@@ -1,0 +1,112 @@
+"""A real release on a host and in a folder: the same answer, byte for byte; a second look costs next to nothing."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from recon.hosts.connect import Options, connect
+from recon.hosts.target import parse
+from recon.pipeline import ScanTargets, Settings, scan
+from recon.ports import Silent
+from recon.records.run import Run
+from recon.sources.release import open_release
+from recon.sources.store import OUTLINES, BlobStore
+from recon.targets import Reach, Source, sources
+from tests.ssh.client import home
+from tests.ssh.server import Yard
+
+pytestmark = [pytest.mark.release, pytest.mark.system("sshd", "ssh", "ssh-keygen")]
+
+RELEASE = "vllm==0.20.1"
+MOST_BYTES = 200_000
+MOST_S = 3.0
+
+
+def unpacked(account: Path) -> Path:
+    """The members of the release that a scan reads, where pip would put them; gives the site folder."""
+    store = BlobStore(Path(os.environ["RECON_TEST_CACHE"]))
+    read = open_release(RELEASE, store, Silent(), compiled=False)
+    site = account / "venv/lib/python3.11/site-packages"
+    for file in read.snapshot.files:
+        path = site / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(store.get(file.digest))
+    name, _, version = RELEASE.partition("==")
+    dist = site / f"{name}-{version}.dist-info"
+    dist.mkdir()
+    (dist / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (account / "venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
+    return site
+
+
+def judged(run: Run) -> bytes:
+    """`jq -S '.installs[] | select(.engine=="vllm") | {verdicts, paths, source_digest}'`."""
+    installs = json.loads(msgspec.json.encode(run.installs))
+    chosen = [
+        {key: each[key] for key in ("verdicts", "paths", "source_digest")}
+        for each in installs
+        if each["engine"] == "vllm"
+    ]
+    return json.dumps(chosen, sort_keys=True, indent=2).encode()
+
+
+def heard(state: Path) -> int:
+    """Bytes that hosts sent in the newest scan, as its audit file counts them."""
+    newest = max((state / "audit").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    return sum(json.loads(line).get("bytes_in", 0) for line in newest.read_text().splitlines())
+
+
+def parsed(cache: Path) -> int:
+    """How many answers the cache holds: each file that is parsed and each function that is read adds one."""
+    with closing(sqlite3.connect(cache / OUTLINES)) as connection:
+        (rows,) = connection.execute("SELECT count(*) FROM payloads").fetchone()
+    return int(rows)
+
+
+def answers_alike(yard: Yard, account: Path, site: Path, state: Path, *, compiled: bool) -> None:
+    """Scan the site folder, then the host whose account it is of, then look at the host again."""
+    yard.server(environment=home(account))
+    options = Options(config=yard.config(*yard.servers), batch=True)
+    reach = Reach(lambda typed: connect(parse(typed), options))
+    cache = Path(os.environ["RECON_TEST_CACHE"])
+    settings = Settings(cache, state, compiled=compiled, workers=2, reach=reach)
+    on_host = ScanTargets((), (), local=False, hosts=("gpu1",))
+    here = scan(ScanTargets((str(site),), (), local=False), settings, Silent())
+    before = parsed(cache)
+    there = scan(on_host, settings, Silent())
+    started = time.monotonic()
+    again = [each for each in sources(on_host, settings, Silent()) if isinstance(each, Source)]
+    seconds = time.monotonic() - started
+
+    assert judged(here) == judged(there)
+    assert len(judged(here)) > 100_000
+    assert before == parsed(cache)
+    assert [each.source_digest for each in there.installs] == [each.snapshot.digest for each in again]
+    assert heard(state) <= MOST_BYTES
+    assert seconds <= MOST_S
+
+
+def test_a_host_answers_as_a_folder_does_and_a_second_look_brings_nothing(yard: Yard, tmp_path: Path) -> None:
+    account = tmp_path / "home"
+
+    answers_alike(yard, account, unpacked(account), tmp_path / "state", compiled=False)
+
+
+@pytest.mark.slow
+def test_a_wheel_that_pip_installed_answers_alike(yard: Yard, tmp_path: Path) -> None:
+    """Whole, with its libraries and RECORD."""
+    environment = tmp_path / "home/venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    pip = [sys.executable, "-m", "pip", "-q", "--python", str(environment / "bin/python")]
+    subprocess.run([*pip, "install", "--no-deps", "--no-compile", RELEASE], check=True)
+    (site,) = environment.glob("lib/python*/site-packages")
+
+    answers_alike(yard, tmp_path / "home", site, tmp_path / "state", compiled=True)
