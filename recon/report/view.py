@@ -6,7 +6,7 @@ JSON cannot disagree.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recon.records.estimate import Estimate
@@ -149,7 +149,7 @@ def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
         title=", ".join(host.name for host in run.hosts) or "recon",
         lead=_lead(run, decisions),
         decisions=decisions,
-        columns=tuple(_column(install, _name(hosts, install.host), some) for install, some in findings),
+        columns=_told_apart([_column(install, _name(hosts, install.host), some) for install, some in findings]),
         rows=_rows([install for install, _ in findings], everything),
         counts=counts_of(each.standing for each in everything),
         timings=groups_of(run.measurements, run.estimates, _hosts_of_engines(run, hosts)),
@@ -239,6 +239,17 @@ def _column(install: Install, host: str, findings: Sequence[Finding]) -> Column:
     )
 
 
+def _told_apart(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Columns of several hosts, each with its host's name where another has the same label."""
+    hosts: dict[str, set[str]] = {}
+    for column in columns:
+        hosts.setdefault(column.label, set()).add(column.host)
+    return tuple(
+        replace(column, label=f"{column.label} on {column.host}") if len(hosts[column.label]) > 1 else column
+        for column in columns
+    )
+
+
 def _rows(installs: Sequence[Install], findings: Iterable[Finding]) -> tuple[Row, ...]:
     rows: dict[str, dict[str, Finding]] = {}
     for finding in findings:
@@ -271,7 +282,7 @@ def _limit(install: Install, host: str, searched: Searched | None) -> Limit:
 def _host(host: Host, installs: Iterable[Install]) -> HostView:
     return HostView(
         name=host.name,
-        platform=host.platform,
+        platform="; ".join(filter(None, (host.platform, host.transport and f"reached by {host.transport}"))),
         gpus=tuple(
             f"{gpu.name} (sm_{gpu.capability[0]}{gpu.capability[1]}, {size(gpu.memory_bytes)}, driver {gpu.driver})"
             for gpu in host.gpus

@@ -174,3 +174,25 @@ def test_a_misspelt_format_is_answered_with_the_nearest() -> None:
         format_named("htlm")
 
     assert "Did you mean html?" == caught.value.hint
+
+
+def test_equal_labels_of_two_hosts_are_told_apart() -> None:
+    """By the host; where one host has them all, its name adds nothing."""
+    one = scan()
+    other = replace(HOST, id="another", name="gpu08", transport="openssh: asked for")
+    moved = [replace(each, id=f"{each.id}-2", host="gpu08") for each in one.installs]
+    view = view_of(replace(one, hosts=(*one.hosts, other), installs=(*one.installs, *moved)))
+    labels = [column.label for column in view.columns]
+
+    assert len(set(labels)) == len(labels)
+    assert any(label.endswith(" on gpu08") for label in labels)
+    assert not any(" on " in column.label for column in view_of(one).columns)
+    assert view.hosts[-1].platform.endswith("reached by openssh: asked for")
+
+
+def test_the_screen_says_which_of_two_installs_is_imported() -> None:
+    one = scan()
+    note = "imported first; shadows /src/vllm"
+    installs = tuple(replace(each, provenance=replace(each.provenance, note=note)) for each in one.installs)
+
+    assert note in " ".join(terminal.screen(view_of(replace(one, installs=installs))).split())
