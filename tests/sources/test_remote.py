@@ -4,9 +4,10 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Counted:
 @pytest.fixture
 def store(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "cache")
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may enter, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 def made_tree(root: Path) -> Found:
@@ -218,14 +227,11 @@ def test_bytes_are_counted_while_they_come(host: Counted, store: BlobStore, tmp_
     assert (f"receiving sources from {host.name}", total) == told.tasks[0]
 
 
-def test_what_an_ordinary_user_may_not_read_is_named(store: BlobStore, tmp_path: Path) -> None:
+def test_what_an_ordinary_user_may_not_read_is_named(store: BlobStore, open_folder: Path) -> None:
     """A closed folder, a closed file and a closed library, each with what would open it."""
     if os.getuid() != 0:
         pytest.skip("only root can become somebody else")
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents[:2]:
-        parent.chmod(0o755)
-    found = made_tree(tmp_path / "site")
+    found = made_tree(open_folder / "site")
     package = Path(found.root) / "eng"
     for path in (package / "spec", package / "csrc" / "k.cu", package / "libold.so.3.1"):
         path.chmod(0)
