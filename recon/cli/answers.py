@@ -9,7 +9,7 @@ from recon.kept.parts import Definition, Edge
 from recon.kept.search import Distance
 from recon.records.path import Tier
 from recon.report.numbers import counted
-from recon.report.words import TIERS
+from recon.report.words import CALLS, TIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ def candidates(unclear: Iterable[tuple[Tree, str]]) -> list[dict[str, object]]:
     ]
 
 
-def lines(each: Answer, *, screen: bool) -> Iterator[str]:
-    """An answer as text: for a person, or as rows for a pipe."""
-    if screen:
+def lines(each: Answer, width: int = 0) -> Iterator[str]:
+    """An answer as text: for a person with so many columns, or as rows for a pipe."""
+    if width:
         yield f"{each.install}: {each.title}\n"
-        yield from _for_a_person(each)
+        yield from _for_a_person(each, width)
         return
     for number, path in enumerate(each.paths, 1):
         yield tabbed((each.install, str(number), *_row(station)) for station in path)
@@ -118,17 +118,18 @@ def _stations(tree: Tree, path: tuple[Edge, ...], last: Definition) -> tuple[Sta
     return (*onward, Station(tree.kept.definition(path[-1].target) if path else last, None))
 
 
-def _for_a_person(each: Answer) -> Iterator[str]:
+def _for_a_person(each: Answer, width: int) -> Iterator[str]:
     for number, path in enumerate(each.paths, 1):
         yield f"path {number}, {counted(len(path) - 1, 'call')}\n"
-        yield aligned((station.at.symbol, f"{station.at.path}:{station.at.line}", _onward(station)) for station in path)
+        rows = ((station.at.symbol, f"{station.at.path}:{station.at.line}", _onward(station)) for station in path)
+        yield aligned(rows, width)
     if each.reached:
-        yield aligned((one.symbol, f"{one.path}:{one.line}", _in_words(far)) for one, far in each.reached)
+        yield aligned(((one.symbol, f"{one.path}:{one.line}", _in_words(far)) for one, far in each.reached), width)
 
 
 def _onward(station: Station) -> str:
     edge = station.onward
-    return f"line {edge.line} calls by {edge.dispatch}, {TIERS[edge.tier]}" if edge else ""
+    return f"line {edge.line} {CALLS.get(edge.dispatch, edge.dispatch)}, {TIERS[edge.tier]}" if edge else ""
 
 
 def _in_words(far: Distance) -> str:

@@ -33,7 +33,9 @@ def find(
         ),
     ],
     *,
-    kind: Annotated[FindKind, typer.Option("--kind", help="What to look for.")] = FindKind.ALL,
+    kind: Annotated[
+        FindKind, typer.Option("--kind", metavar="KIND", help=f"One of {', '.join(each.value for each in FindKind)}.")
+    ] = FindKind.ALL,
     run: Annotated[
         str, typer.Option("--run", metavar="RUN", help="A file, or a name of `recon runs list`; else the newest scan.")
     ] = "",
@@ -85,7 +87,7 @@ def _print(session: Session, found: "dict[str, list[Mark]]", limit: int) -> None
     for name, marks in found.items():
         rows = [(mark.kind, _at(mark), mark.name, mark.what) for mark in marks[:limit]]
         if session.screen and rows:
-            session.data(f"{name}\n{aligned(rows)}")
+            session.data(f"{name}\n{aligned(rows, session.width)}")
         elif rows:
             session.data(tabbed((name, *row) for row in rows))
         if len(marks) > limit:

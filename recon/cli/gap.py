@@ -53,6 +53,7 @@ def gap(
     from recon.cli.outputs import target_of, write_file
     from recon.cli.scan import exit_of, leave
     from recon.features.shelf import named, shelf
+    from recon.report.findings import unrecognised
     from recon.report.gap_files import gap_rows, writer_named
     from recon.report.gap_screen import gap_screen
     from recon.report.gap_words import view_of_gaps
@@ -71,12 +72,17 @@ def gap(
     features = named(tuple(feature), known)
     _warn(session, features)
     asked, name, scanned = _asked(session, run, tuple(path or ()), tuple(release or ()))
-    report = _report(features, _chosen(asked, install), asked, name)
+    chosen = _chosen(asked, install)
+    report = _report(features, chosen, asked, name)
     view = view_of_gaps(report, asked)
     if json:
         session.data(_encoded(report))
     else:
-        session.data(gap_screen(view, session.width, color=session.colored) if session.screen else gap_rows(view))
+        planned = any(kind == "markdown" for kind, _ in targets)
+        shown = gap_screen(view, session.width, color=session.colored, planned=planned) if session.screen else ""
+        session.data(shown or gap_rows(view))
+    if (sentence := unrecognised(chosen)) and (json or not session.screen):
+        session.note(sentence)
     for (kind, target), writer in zip(targets, writers, strict=True):
         write_file(session, kind, target, writer(view))
     leave(exit_of(asked) if scanned else Exit.OK)

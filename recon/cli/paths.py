@@ -1,5 +1,6 @@
 """`recon paths`: how one place of a tree leads to another, in a saved run."""
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,7 +73,7 @@ def paths(
     if json:
         _print_json(session, as_rows(found))
     else:
-        session.data("".join(line for each in found for line in lines(each, screen=session.screen)))
+        session.data("".join(line for each in found for line in lines(each, session.width if session.screen else 0)))
         for each in found:
             if not (session.screen or each.paths or each.reached):
                 session.note(f"{each.install}: {each.title}")
@@ -91,9 +92,17 @@ def _unknown(asked: "tuple[Tree, ...]", words: list[str]) -> NotFound:
         if not any(tree.kept.named(word) for tree in asked):
             near = get_close_matches(word, {each for tree in asked for each in tree.kept.near(word)}, cutoff=0.0)
             names = ", ".join(tree.install.id for tree in asked)
-            hint = f"Near it are: {', '.join(near)}." if near else "`recon find` looks for parts of names."
+            hint = f"Near it are: {', '.join(near)}." if near else _beyond(asked, word)
             return NotFound(f"no definition {word!r} in {names}", hint)
     return NotFound(f"{words[0]!r} and {words[1]!r} lie in different trees", "A path stays in one tree.")
+
+
+def _beyond(asked: "tuple[Tree, ...]", word: str) -> str:
+    """What may help with a word that means no definition and comes near none."""
+    last = re.split(r"[./:]+", word)[-1]
+    if last and any(tree.kept.found(last) for tree in asked):
+        return f"`recon find {last}` shows what has it in its name."
+    return "Nothing here has it in its name either: what another distribution defines is found in a scan of that one."
 
 
 def _show_candidates(session: Session, rows: list[dict[str, object]], *, as_json: bool) -> None:
@@ -106,7 +115,7 @@ def _show_candidates(session: Session, rows: list[dict[str, object]], *, as_json
     from recon.cli.lines import aligned, tabbed
 
     shown = [(str(row["word"]), str(row["kind"]), f"{row['path']}:{row['line']}", str(row["symbol"])) for row in rows]
-    session.data(aligned(shown) if session.screen else tabbed(shown))
+    session.data(aligned(shown, session.width, place=2) if session.screen else tabbed(shown))
 
 
 def _print_json(session: Session, rows: object) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 1.0
 """Work that ends within this time is not spoken of."""
-EVERY_S = 5.0
+EVERY_S = 15.0
 """Seconds between two plain lines of one task."""
 
 Clock: TypeAlias = Callable[[], float]

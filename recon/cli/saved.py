@@ -8,6 +8,7 @@ from recon.records.host import Host
 from recon.records.run import Run
 from recon.records.unknown import TARGET
 from recon.report.findings import label_of
+from recon.report.text import visible
 from recon.report.view import Source
 from recon.runs.files import kind_of, load, newest, resolve
 
@@ -44,7 +45,7 @@ def unjudged(run: Run) -> str:
         return ""
     held = ", ".join(dict.fromkeys(map(label_of, run.installs))) or "no install"
     left = ", ".join(each.where for each in run.unknowns if each.what == TARGET)
-    return f"this run was interrupted: it holds {held}" + (f"; not judged: {left}" if left else "")
+    return visible(f"this run was interrupted: it holds {held}" + (f"; not judged: {left}" if left else ""))
 
 
 def say_if_interrupted(session: Session, run: Run) -> None:

@@ -102,6 +102,7 @@ def scan(
     130 interrupted and saved.
     """
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
+    from recon.report.findings import unrecognised
     from recon.report.view import Source
 
     session = session_of(context)
@@ -115,6 +116,8 @@ def scan(
     run, saved = scanned(session, targets, told)
     view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
     show(session, view, as_json=json)
+    if (sentence := unrecognised(run.installs)) and (json or not session.screen):
+        session.note(sentence)
     write_outputs(session, outputs, view)
     leave(exit_of(run) if saved else Exit.INCOMPLETE)
 

@@ -221,8 +221,9 @@ def _gate(each: _Standing) -> Gate:
         part = f"({test})" if several and " or " in test else test
         longer = f"{part} and {condition}" if condition else part
         if condition and len(longer) > _MOST_CONDITION:
+            condition = f"… and {condition}"
             break
         condition = longer
     if len(condition) > _MOST_CONDITION:
-        condition = f"{condition[: _MOST_CONDITION - 1]}…"
+        condition = f"{condition[: _MOST_CONDITION - 2].rpartition(' ')[0]} …"
     return Gate(condition, each.ref.path, refusal.line, refusal.message)

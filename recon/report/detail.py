@@ -37,6 +37,8 @@ def _blocks(finding: Finding) -> Iterator[RenderableType]:
     searched = [text(f"{finding.searched}."), *(text(f"looked for {shape}") for shape in finding.shapes)]
     searched += [text(f"not read: {each.what}: {each.where}: {each.why}") for each in finding.unread]
     yield from _section("What was searched", searched)
+    if finding.way_out:
+        yield text(finding.way_out, "bold")
 
 
 def _section(title: str, parts: Iterable[RenderableType]) -> Iterator[RenderableType]:
@@ -50,7 +52,7 @@ def _stations(route: Route) -> Iterator[RenderableType]:
     for number, station in enumerate(route.stations, 1):
         yield Text.assemble(f"{number:>2} ", (visible(station.symbol), "bold"), f"  {visible(station.at)}")
         if station.onward:
-            yield text(f"     then by {station.onward}", "dim")
+            yield text(f"     {station.onward}", "dim")
 
 
 def _way(route: Route) -> Text:

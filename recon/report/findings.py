@@ -1,16 +1,17 @@
 """Verdicts arranged for reading: each with its places, its excerpts, and what was searched."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recon.records.evidence import Evidence
-from recon.records.install import Excerpt, Install
+from recon.records.install import Engine, Excerpt, Install
 from recon.records.path import CallPath
-from recon.records.unknown import Unknown
+from recon.records.unknown import PACKAGE, Unknown
 from recon.records.verdict import Capability, Gate, Member, Searched, Standing, Verdict
 from recon.report.numbers import count, counted
-from recon.report.text import slug
-from recon.report.words import GRADES, REACHES, STANDINGS, TIERS, Word, group_of
+from recon.report.text import slug, visible
+from recon.report.words import CALLS, GRADES, KERNEL_PACKAGES, REACHES, STANDINGS, TIERS, Word, group_of
 
 EXCERPT_LINES = 6
 MOST_ROOTS = 3
@@ -111,6 +112,8 @@ class Finding:
     """How many functions were read in full for this question, e.g. `412`."""
     shapes: tuple[str, ...]
     unread: tuple[Unknown, ...]
+    way_out: str
+    """What to scan beside it where a kernel package keeps an answer open; empty if none does."""
     gates: tuple[str, ...]
     members: tuple[MemberView, ...]
     paths: tuple[Route, ...]
@@ -137,6 +140,30 @@ def label_of(install: Install) -> str:
     """An install as people call it: `vllm 0.20.1`."""
     name = install.engine.value if install.engine.value != "other" else install.id
     return f"{name} {install.version}".strip()
+
+
+def way_out(install: Install, verdicts: Iterable[Verdict]) -> str:
+    """The command that scans the kernel packages which keep answers open; empty where there is none."""
+    asked = (each for verdict in verdicts if verdict.standing is Standing.UNKNOWN for each in verdict.searched.unread)
+    packages = dict.fromkeys(each.where.partition(".")[0] for each in asked if each.what == PACKAGE)
+    known = [package for package in packages if package in KERNEL_PACKAGES]
+    if not known or install.engine is Engine.OTHER:
+        return ""
+    if install.version and (install.provenance.kind == "release" or install.provenance.environment):
+        named = [f"--release {install.engine.value.replace('_', '-')}=={install.version}"]
+        named += [f"--release {KERNEL_PACKAGES[package][0]}==VERSION" for package in known]
+    else:
+        named = [f"--path {shlex.quote(install.location)}", *(f"--path TREE_OR_WHEEL_OF_{each}" for each in known)]
+    others = [f"{each} in other releases" for package in known for each in KERNEL_PACKAGES[package][1:]]
+    also = f" ({', '.join(others)})" if others and named[0].startswith("--release") else ""
+    noun = "package" if len(known) == 1 else "packages"
+    return f"Scan the kernel {noun} beside it: recon scan {' '.join(named)}{also}"
+
+
+def unrecognised(installs: Iterable[Install]) -> str:
+    """That trees are of no engine that is known, in a sentence; empty if all are."""
+    where = ", ".join(dict.fromkeys(each.location for each in installs if each.engine is Engine.OTHER))
+    return f"No engine is known by this name ({visible(where)}): judged by the same rules." if where else ""
 
 
 def findings_of(install: Install, host: str, capabilities: Mapping[str, Capability]) -> tuple[Finding, ...]:
@@ -202,6 +229,7 @@ def _finding(
         examined=count(verdict.searched.examined),
         shapes=verdict.searched.shapes,
         unread=verdict.searched.unread,
+        way_out=way_out(install, [verdict]),
         gates=_gates(verdict.gates),
         members=tuple(_member(member, excerpts) for member in verdict.members),
         paths=tuple(
@@ -235,7 +263,7 @@ def _stations(path: CallPath) -> tuple[Station, ...]:
         Station(
             at=f"{hop.path}:{hop.line}",
             symbol=hop.symbol,
-            onward=f"{hop.dispatch}, {TIERS[hop.tier]}" if hop.dispatch else "",
+            onward=f"{CALLS.get(hop.dispatch, hop.dispatch)}, {TIERS[hop.tier]}" if hop.dispatch else "",
             sure=hop.tier.value == "certain" or not hop.dispatch,
         )
         for hop in path.hops

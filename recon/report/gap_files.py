@@ -9,6 +9,7 @@ from recon.report.gap_screen import gap_screen
 from recon.report.gap_words import (
     GapView,
     answer_words,
+    forbidden_words,
     gate_words,
     here_words,
     hook_at,
@@ -19,6 +20,8 @@ from recon.report.gap_words import (
     route_words,
     sentence_of,
     step_words,
+    title_words,
+    way_of,
     who_words,
     why_words,
 )
@@ -40,7 +43,7 @@ def _parts(view: GapView) -> Iterator[list[str]]:
             yield [f"# {_plain(view.title(gap))} in {_plain(view.label(install))}", ""]
             feature = view.features[gap.feature]
             yield [f"{_plain(feature.what)} ({_plain(feature.paper)})", ""]
-            yield [f"**{_plain(sentence_of(gap))}**", ""]
+            yield [f"**{_plain(title_words(view, gap))}**", ""]
             at = f"{run}started {_plain(view.report.started_at)}, of {_code(record.location)}"
             yield [f"{at} on {_plain(record.host)}; source digest {_code(record.source_digest)}.", ""]
             yield [*_table(gap), ""]
@@ -63,6 +66,7 @@ def _sections(view: GapView, gap: Gap) -> Iterator[list[str]]:
             f"- {_plain(each.what)}" + (f" ({_code(each.where)})" if each.where else "") + f": {_plain(each.why)}"
             for each in gap.unsure
         ]
+        unsure += [f"- {_plain(way)}"] if (way := way_of(view, gap)) else []
         yield ["## Not sure", "", *unsure, ""]
 
 
@@ -89,7 +93,7 @@ def _step(step: Step) -> Iterator[str]:
     if not step.hooks:
         yield "    - no place was recognised"
     for gate in step.gates:
-        yield f"    - forbidden by {_plain(gate_words(gate))}"
+        yield f"    - {_plain(forbidden_words(gate))}"
 
 
 def gap_rows(view: GapView) -> str:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from recon.records.feature import Feature
 from recon.records.gap import Answer, Gap, Hook, Step
+from recon.report.findings import unrecognised
 from recon.report.gap_words import (
     LEGEND,
     WORKS,
@@ -17,7 +18,7 @@ from recon.report.gap_words import (
     approach_of,
     brief_words,
     doubts_of,
-    gate_words,
+    forbidden_words,
     hook_at,
     limits_of,
     need_words,
@@ -42,9 +43,9 @@ MOST_OUTSIDE = 12
 _STYLES = {"yes": "green", "partly": "yellow", "no": "red", "unknown": "magenta", "none": "dim"}
 
 
-def gap_screen(view: GapView, width: int = WIDTH, *, color: bool = False) -> str:
-    """The report as it is printed on a terminal of so many columns."""
-    return written(_blocks(view, width), width, color=color)
+def gap_screen(view: GapView, width: int = WIDTH, *, color: bool = False, planned: bool = False) -> str:
+    """The report as it is printed on a terminal of so many columns; `planned` where it is written as Markdown too."""
+    return written(_blocks(view, width, planned=planned), width, color=color)
 
 
 def features_screen(features: Iterable[Feature], width: int = WIDTH, *, color: bool = False) -> str:
@@ -56,7 +57,7 @@ def features_screen(features: Iterable[Feature], width: int = WIDTH, *, color: b
     return written([made], width, color=color)
 
 
-def _blocks(view: GapView, width: int) -> Iterator[RenderableType]:
+def _blocks(view: GapView, width: int, *, planned: bool) -> Iterator[RenderableType]:
     for install, gaps in view.by_install().items():
         yield _answers(view, install, gaps)
         for gap in gaps:
@@ -68,8 +69,11 @@ def _blocks(view: GapView, width: int) -> Iterator[RenderableType]:
             if gap.elsewhere:
                 yield _outside(view, gap)
             if gap.unsure:
-                yield _unsure(gap)
-    yield text("Next  recon show CAPABILITY   what an answer rests on      recon gap ... -o markdown=plan.md", "dim")
+                yield _unsure(view, gap)
+    if sentence := unrecognised(view.installs[gap.install] for gap in view.report.gaps):
+        yield text(sentence)
+    plan = "" if planned else "      recon gap ... -o markdown=plan.md"
+    yield text(f"Next  recon show CAPABILITY   what an answer rests on{plan}", "dim")
 
 
 def _answers(view: GapView, install: str, gaps: list[Gap]) -> RenderableType:
@@ -78,7 +82,7 @@ def _answers(view: GapView, install: str, gaps: list[Gap]) -> RenderableType:
     width = max(cell_len(view.title(gap)) for gap in gaps)
     lines += [
         Text.assemble(
-            f"{visible(view.title(gap)).ljust(width)}  ",
+            f"{f'{visible(view.title(gap))}:'.ljust(width + 1)} ",
             (sentence_of(gap), _STYLES[STANDINGS[gap.standing].style]),
         )
         for gap in gaps
@@ -110,7 +114,10 @@ def _where(answer: Answer, room: int) -> Text:
     for limit in limits[:MOST_LIMITS]:
         made.append(f"\nnot where {visible(limit)}", style="dim")
     if len(limits) > MOST_LIMITS:
-        made.append(f"\nnor under {counted(len(limits) - MOST_LIMITS, 'further condition')}", style="dim")
+        made.append(
+            f"\nnor under {counted(len(limits) - MOST_LIMITS, 'further condition')}: recon show {answer.capability}",
+            style="dim",
+        )
     return made
 
 
@@ -132,7 +139,7 @@ def _step(step: Step, room: int) -> Iterator[RenderableType]:
     if not step.hooks:
         yield text("no place was recognised", "dim")
     for gate in step.gates:
-        yield text(f"forbidden by {gate_words(gate)}", "dim")
+        yield text(forbidden_words(gate), "dim")
 
 
 def _hook(hook: Hook, room: int) -> Iterator[RenderableType]:
@@ -161,7 +168,7 @@ def _outside(view: GapView, gap: Gap) -> RenderableType:
     return Group(*lines)
 
 
-def _unsure(gap: Gap) -> RenderableType:
+def _unsure(view: GapView, gap: Gap) -> RenderableType:
     lines: list[RenderableType] = [Text("Not sure", style="bold")]
-    lines += [Padding(text(doubt), (0, 0, 0, 2)) for doubt in doubts_of(gap)]
+    lines += [Padding(text(doubt), (0, 0, 0, 2)) for doubt in doubts_of(view, gap)]
     return Group(*lines)

@@ -9,7 +9,7 @@ from recon.records.install import Install
 from recon.records.path import Tier
 from recon.records.run import Run
 from recon.records.verdict import Gate, Standing
-from recon.report.findings import label_of
+from recon.report.findings import label_of, way_out
 from recon.report.numbers import count
 from recon.report.words import REACHES, STANDINGS, TIERS
 
@@ -68,7 +68,7 @@ def sentence_of(gap: Gap) -> str:
     known = f"all {total} needs are" if here == total else f"{here} of {total} needs {'is' if here == 1 else 'are'}"
     parts = [f"{known} there{', each by itself' if gap.standing is Standing.PRESENT and total > 1 else ''}"]
     parts += [f"{count(gap.counts[each])} {word}" for each, word in _COUNTED.items() if gap.counts.get(each)]
-    said = f"{answer_words(gap.standing)}. {', '.join(parts)}."
+    said = f"{answer_words(gap.standing)}, {', '.join(parts)}."
     return f"{said} No option turns it on." if gap.standing in (Standing.ABSENT, Standing.PARTIAL) else said
 
 
@@ -112,13 +112,15 @@ def searched_words(view: GapView, gap: Gap) -> str:
     if not found:
         return ""
     most = max(found, key=lambda each: each.examined)
+    near = any(answer.standing is Standing.ABSENT and answer.place for answer in gap.answers)
     return (
         f"No: none of its form in {count(most.files)} files, {count(most.functions)} functions, "
-        f"{count(most.kernels)} kernels and {count(most.libraries)} compiled libraries; a place comes near."
+        f"{count(most.kernels)} kernels and {count(most.libraries)} compiled libraries"
+        f"{'; the place beside it is what comes nearest' if near else ''}."
     )
 
 
-def doubts_of(gap: Gap) -> tuple[str, ...]:
+def doubts_of(view: GapView, gap: Gap) -> tuple[str, ...]:
     """What is not known, each thing once: undecided needs by their names, things that share a reason together."""
     undecided = [answer.title for answer in gap.answers if answer.standing is Standing.UNKNOWN]
     alike: dict[tuple[str, str], list[str]] = {}
@@ -129,7 +131,16 @@ def doubts_of(gap: Gap) -> tuple[str, ...]:
     for (what, why), where in alike.items():
         more = f" and {count(len(where) - 1)} more" if len(where) > 1 else ""
         said.append(f"{what} ({where[0]}{more}): {why}" if where[0] else f"{what}: {why}")
+    if way := way_of(view, gap):
+        said.append(way)
     return tuple(said)
+
+
+def way_of(view: GapView, gap: Gap) -> str:
+    """What to scan beside an install so that more of a gap can be told; empty if nothing is known to help."""
+    install = view.installs[gap.install]
+    asked = {answer.capability for answer in gap.answers}
+    return way_out(install, (each for each in install.verdicts if each.capability in asked))
 
 
 def step_words(step: Step) -> str:
@@ -172,6 +183,16 @@ def approach_of(hook: Hook) -> str:
 def gate_words(gate: Gate) -> str:
     """A condition with its place."""
     return f"{gate.condition} ({gate.path}:{gate.line})"
+
+
+def forbidden_words(gate: Gate) -> str:
+    """A condition that stands in the way of a step, in a sentence."""
+    return f"The engine refuses or overrides this where {gate_words(gate)}."
+
+
+def title_words(view: GapView, gap: Gap) -> str:
+    """Feature and answer in a line."""
+    return f"{view.title(gap)}: {sentence_of(gap)}"
 
 
 def who_words(view: GapView, gap: Gap, other: Elsewhere) -> str:

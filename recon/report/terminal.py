@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recon.records.verdict import Standing
-from recon.report.findings import Finding, Place
+from recon.report.findings import Finding, Place, unrecognised
 from recon.report.format import Format
 from recon.report.numbers import counted
 from recon.report.text import clipped, shortened, visible
@@ -92,6 +92,8 @@ def _blocks(view: View, width: int) -> Iterable[RenderableType]:
         yield text(
             f"Next  recon show {example.capability}   places, excerpts, nearest misses and what was searched", "dim"
         )
+    if sentence := unrecognised(view.run.installs):
+        yield text(sentence)
     if not view.complete:
         yield text("This run was interrupted; it holds what was known until then.", "bold yellow")
 
@@ -162,6 +164,8 @@ def _install(view: View, index: int, column: Column, width: int) -> RenderableTy
     below = [text(f"{column.counts}. {column.host}: {column.location} ({column.origin})", "dim")]
     if assumed:
         below.append(text(f"Assuming {assumed}.", "dim"))
+    if column.way_out:
+        below.append(text(column.way_out))
     extents = dict.fromkeys(each.extent for each in absent)
     if len(extents) == 1:
         below.append(

@@ -15,7 +15,7 @@ from recon.records.install import Edits, Install
 from recon.records.run import Run, Searched
 from recon.records.unknown import Unknown
 from recon.records.verdict import Standing
-from recon.report.findings import Finding, findings_of, label_of
+from recon.report.findings import Finding, findings_of, label_of, way_out
 from recon.report.numbers import age, count, counted, seconds, size
 from recon.report.timings import TimingGroup, groups_of, ratios_words
 from recon.report.words import DECISIONS, STANDINGS, rank_of
@@ -57,6 +57,8 @@ class Column:
     """Where it comes from and whether its files are those of the release."""
     counts: str
     """e.g. `14 yes, 3 partly, 8 no, 1 cannot tell`."""
+    way_out: str
+    """What to scan beside it where a kernel package keeps answers open; empty if none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,7 @@ def _column(install: Install, host: str, findings: Sequence[Finding]) -> Column:
         location=install.location,
         origin=origin,
         counts=counts_of(finding.standing for finding in findings),
+        way_out=way_out(install, install.verdicts),
     )
 
 

@@ -52,6 +52,35 @@ TIERS: dict[Tier, str] = {
     Tier.GUESS: "a guess",
 }
 
+CALLS: dict[str, str] = {
+    "call": "calls",
+    "method": "calls the method",
+    "construct": "makes an object of",
+    "override": "calls the method of a subclass",
+    "launch": "launches",
+    "operator": "calls through the operator",
+    "decorator": "calls through a decorator",
+    "protocol": "calls by a statement, as for and with do",
+    "builtin": "calls through a builtin",
+    "argument": "hands to code outside of the tree",
+    "name": "calls by a name that it is given",
+    "model": "calls the model that is loaded",
+    "rpc": "has the workers call",
+    "context": "leaves for it what it finds",
+    "behind": "stands before",
+    "handed": "hands over",
+    "kept": "keeps for later",
+    "string": "names in a string",
+    "outside": "leaves the tree for",
+}
+"""How one station of a path leads to the next, by the words of `recon.records.path.DISPATCHES`."""
+
+KERNEL_PACKAGES: dict[str, tuple[str, ...]] = {
+    "sgl_kernel": ("sgl-kernel", "sglang-kernel"),
+    "flashinfer": ("flashinfer-python",),
+}
+"""Distributions that bring a kernel package which may be scanned beside an engine, by what is imported."""
+
 GROUPS: dict[str, str] = {
     "accept": "Accepting drafts",
     "tree": "Building trees",

@@ -35,13 +35,13 @@ def test_long_work_is_spoken_of_now_and_then(capsys: pytest.CaptureFixture[str])
     lines = Lines(clock)
     lines.start("reading", 3000)
     for _ in range(3000):
-        clock.now += 0.004
+        clock.now += 0.012
         lines.advance(note="a\x1b[31m.py")
     lines.finish("done")
     captured = capsys.readouterr()
 
     assert "" == captured.out
-    assert 1 + 12 // EVERY_S + 1 == len(captured.err.splitlines())
+    assert 1 + 36 // EVERY_S + 1 == len(captured.err.splitlines())
     assert captured.err.splitlines()[-1] == "reading: 3,000 of 3,000 (done)"
     assert "\x1b" not in captured.err
 

@@ -85,8 +85,8 @@ def test_a_person_gets_a_heading_and_words(recon_command: Recon) -> None:
     assert [
         "one-1.0-aaaaaa: from ModelRunner.sample to accept_kernel",
         "path 1, 2 calls",
-        "  ModelRunner.sample  engine/runner.py:9        line 10 calls by call, certain",
-        "  verify              engine/spec/accept.py:22  line 23 calls by launch, certain",
+        "  ModelRunner.sample  engine/runner.py:9        line 10 calls, certain",
+        "  verify              engine/spec/accept.py:22  line 23 launches, certain",
         "  accept_kernel       engine/spec/accept.py:13",
     ] == out.splitlines()
 
@@ -167,7 +167,7 @@ def test_the_tree_that_knows_both_places_answers(recon_command: Recon) -> None:
     ("words", "error", "hint"),
     [
         (("lonley",), "no definition 'lonley' in one-1.0-aaaaaa, two-2.0", "Near it are: lonely."),
-        (("zzzzzz",), "no definition 'zzzzzz'", "`recon find` looks for parts of names."),
+        (("zzzzzz",), "no definition 'zzzzzz'", "Nothing here has it in its name either"),
         (("inner", "lonely"), "'inner' and 'lonely' lie in different trees", "A path stays in one tree."),
         ((), "name a place", "For example: recon paths --to"),
         (("lonely", "--from", "inner"), "FROM is named twice: lonely and inner", ""),

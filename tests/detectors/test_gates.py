@@ -166,3 +166,20 @@ def test_a_backend_that_no_graph_captures_says_so() -> None:
         gate.condition for gate in found
     ]
     assert () == gates_of(index, "accept.tree.greedy", [place("e/tree.py", 8)])
+
+
+def test_a_long_condition_is_cut_between_words_and_says_so() -> None:
+    names = " and ".join(f"cfg.speculative_option_{number} == {number}" for number in range(9))
+    nested = f"    if {names}:\n        if cfg.speculative_topk > 1:\n"
+    source = f"def check(cfg):\n{nested}            raise ValueError('no tree')\n"
+    whole = f"def check(cfg):\n    if {names}:\n        raise ValueError('no tree')\n"
+    conditions = [
+        gate.condition
+        for text in (source, whole)
+        for gate in gates_of(indexed({**TREE, "e/config.py": text}), "tree.build.static", [place()])
+        if gate.path == "e/config.py"
+    ]
+
+    assert "… and cfg.speculative_topk > 1" == conditions[0]
+    assert conditions[1].endswith(" …")
+    assert names.startswith(conditions[1].removesuffix("…"))

@@ -57,7 +57,7 @@ def test_the_answer_is_the_first_thing_that_is_read() -> None:
     first, second, *_ = gap_screen(ddtree(), 120).splitlines()
 
     assert "vllm 0.20.1  3c0ffee0c0ffee: /opt/ml-env/lib/python3.12/site-packages/vllm" == first
-    assert "DDTree  no. 1 of 8 needs is there, 1 partly, 4 missing, 2 cannot tell. No option turns it on." == second
+    assert "DDTree: no, 1 of 8 needs is there, 1 partly, 4 missing, 2 cannot tell. No option turns it on." == second
 
 
 def test_every_need_has_its_answer_place_and_reason() -> None:
@@ -81,7 +81,7 @@ def test_the_patch_names_places_routes_and_gates_in_its_order() -> None:
     assert "walk the tree: kernel, after 2 and 3" in shown
     assert "vllm/v1/sample/rejection_sampler.py:640 rejection_greedy_sample_kernel [runner V1, method dflash]" in shown
     assert "from the step by EngineCore.step > Runner.sample (likely)" in shown
-    assert "forbidden by the tree is a chain (vllm/config.py:44)" in shown
+    assert "The engine refuses or overrides this where the tree is a chain (vllm/config.py:44)." in shown
 
 
 def test_what_is_there_under_a_condition_says_so() -> None:
@@ -123,8 +123,8 @@ def test_ways_around_and_doubts_stand_at_the_end() -> None:
 @pytest.mark.parametrize(
     ("standings", "sentence"),
     [
-        ((Standing.PRESENT,) * 8, "yes. all 8 needs are there, each by itself."),
-        ((Standing.PRESENT,) * 6 + (Standing.ABSENT,) * 2, "yes. 6 of 8 needs are there, each by itself, 2 missing."),
+        ((Standing.PRESENT,) * 8, "yes, all 8 needs are there, each by itself."),
+        ((Standing.PRESENT,) * 6 + (Standing.ABSENT,) * 2, "yes, 6 of 8 needs are there, each by itself, 2 missing."),
     ],
 )
 def test_a_feature_that_is_there_needs_no_option(standings: tuple[Standing, ...], sentence: str) -> None:

@@ -120,7 +120,7 @@ def test_the_detail_of_a_capability_tells_all_that_it_rests_on() -> None:
         "vllm/v1/sample/rejection_sampler.py:640  rejection_greedy_sample_kernel",
         ">   640              draft = tl.load(draft_ptr + start + pos)",
         "How the engine's step gets there, through runner V1\n   1 EngineCore.step  vllm/v1/engine/core.py:",
-        "GPUModelRunner._sample  vllm/v1/worker/gpu_model_runner.py:1450\n       then by method, likely",
+        "GPUModelRunner._sample  vllm/v1/worker/gpu_model_runner.py:1450\n       calls the method, likely",
         "through runner V2 by environment to rejection_greedy_sample_kernel, 2 hops",
         "sampling_metadata.all_greedy (vllm/v1/sample/rejection_sampler.py:120)",
         "Searched 1,723 files, 40,012 functions, 312 kernels, 9 libraries; 12 of the functions read in full.",
