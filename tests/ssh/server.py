@@ -86,7 +86,8 @@ class Server:
     def freeze(self) -> None:
         """Stop the sshd processes that serve connections: peers that are there and never answer."""
         for pid in below(self.process.pid) - set(self.left()):
-            os.kill(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Let them go on."""
