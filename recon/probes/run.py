@@ -143,15 +143,23 @@ def find_python(wanted: str = "") -> str:
             raise NotFound(f"there is no Python {wanted!r}", "--python takes a path, or a name on PATH.")
         candidates = [found]
     else:
-        named = (shutil.which(name) for name in ("python3", "python"))
-        candidates = list(dict.fromkeys([sys.executable, *filter(None, named)]))
+        places: dict[tuple[Path, Path], str] = {}
+        for each in filter(None, (sys.executable, shutil.which("python3"), shutil.which("python"))):
+            places.setdefault(_place(each), each)
+        candidates = list(places.values())
     for candidate in candidates:
         if _has_torch(candidate):
             return candidate
     raise NoTorch(
         f"no torch and triton in {', '.join(candidates)}",
-        "--python PATH names one that has both, such as that of the engine's environment; --interpret needs no GPU.",
+        "--python PATH names the Python of an environment with torch and triton, such as the engine's.",
     )
+
+
+def _place(python: str) -> tuple[Path, Path]:
+    """What tells one Python from another: where it lies and what it is; environments share what their links lead to."""
+    path = Path(python)
+    return path.parent.resolve(), path.resolve()
 
 
 def _has_torch(python: str) -> bool:

@@ -169,17 +169,14 @@ def test_a_backend_that_no_graph_captures_says_so() -> None:
 
 
 def test_a_long_condition_is_cut_between_words_and_says_so() -> None:
-    names = " and ".join(f"cfg.speculative_option_{number} == {number}" for number in range(9))
-    nested = f"    if {names}:\n        if cfg.speculative_topk > 1:\n"
-    source = f"def check(cfg):\n{nested}            raise ValueError('no tree')\n"
-    whole = f"def check(cfg):\n    if {names}:\n        raise ValueError('no tree')\n"
-    conditions = [
-        gate.condition
-        for text in (source, whole)
-        for gate in gates_of(indexed({**TREE, "e/config.py": text}), "tree.build.static", [place()])
-        if gate.path == "e/config.py"
-    ]
+    long = "cfg.scheduler.max_num_batched_tokens < cfg.scheduler.max_model_len + cfg.scheduler.reserved_tokens"
+    short = "cfg.speculative_topk > 1 and cfg.page_size > 1"
+    whole = " and ".join(f"cfg.speculative_topk > {number}" for number in range(9))
+    nested = f"    if {long}:\n        if {short}:\n            raise ValueError('no tree')\n"
+    source = f"def check(cfg):\n{nested}    if {whole}:\n        raise ValueError('no such tree')\n"
+    gates = gates_of(indexed({**TREE, "e/config.py": source}), "tree.build.static", [place()])
+    conditions = {gate.message: gate.condition for gate in gates}
 
-    assert "… and cfg.speculative_topk > 1" == conditions[0]
-    assert conditions[1].endswith(" …")
-    assert names.startswith(conditions[1].removesuffix("…"))
+    assert f"… and {short}" == conditions["no tree"]
+    assert conditions["no such tree"].endswith(") …")
+    assert len(conditions["no such tree"]) <= 120

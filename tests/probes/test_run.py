@@ -184,6 +184,27 @@ def test_this_python_is_tried_before_those_on_path(monkeypatch: pytest.MonkeyPat
     assert sys.executable == find_python()
 
 
+def test_each_python_is_tried_once_and_the_way_out_is_another_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two environments stay two, although their links lead to the same file."""
+    bare = tmp_path / "bare"
+    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.chmod(0o755)
+    for name in ("one/python", "one/python3", "two/python"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(bare)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "two" / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "one"))
+
+    with pytest.raises(NoTorch) as caught:
+        find_python()
+
+    assert f"no torch and triton in {tmp_path}/two/python, {tmp_path}/one/python3" == caught.value.message
+    assert "--python PATH" in caught.value.hint
+    assert "--interpret" not in caught.value.hint
+
+
 def test_the_digest_changes_with_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_text("1")
     monkeypatch.setattr(runs, "PAYLOAD", tmp_path)
