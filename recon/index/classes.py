@@ -1,6 +1,8 @@
 """Classes of a source tree: their bases, the order of lookup, their subclasses, and what they define."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from recon.index.records import Scope, ScopeKind
 from recon.index.tables import Ref, Table
@@ -17,6 +19,7 @@ class Classes:
         self._values = values
         self._bases: dict[Ref, tuple[Value, ...]] = {}
         self._orders: dict[Ref, tuple[Ref, ...]] = {}
+        self._circles: dict[Ref, tuple[Ref, ...]] = {}
         self._children: dict[Ref, list[Ref]] | None = None
         self._methods: dict[tuple[Ref, str], tuple[Ref, ...]] = {}
         self._overrides: dict[tuple[Ref, str], tuple[Ref, ...]] = {}
@@ -44,17 +47,19 @@ class Classes:
 
     def order(self, ref: Ref) -> tuple[Ref, ...]:
         """The class and its bases in the order in which attributes are looked for."""
-        known = self._orders.get(ref)
+        known = self._orders.get(ref) or self._circles.get(ref)
         if known is None:
             parents: dict[Ref, tuple[Ref, ...]] = {}
             todo = [ref]
             while todo:
                 one = todo.pop()
-                if one not in parents:
+                if one not in parents and one not in self._orders:
                     bases = [base.ref for base in self.bases(one) if base.kind is Kind.DEFINITION]
                     parents[one] = tuple(base for base in bases if base is not None and self.is_class(base))
                     todo += parents[one]
-            known = self._orders[ref] = linearize(parents, ref)
+            known = linearize(parents, ref, self._orders)
+            if ref not in self._orders:
+                self._circles[ref] = known
         return known
 
     def outside_bases(self, ref: Ref) -> set[str]:
@@ -99,7 +104,7 @@ class Classes:
 
     def after(self, ref: Ref, name: str) -> tuple[Ref, ...]:
         """What `super()` finds under a name in a method of a class."""
-        for one in self.order(ref)[1:]:
+        for one in islice(self.order(ref), 1, None):
             if found := self.own(one, name):
                 return found
         return ()
@@ -133,14 +138,25 @@ class Classes:
         return "__call__" if self.method(ref, "__call__") else "forward"
 
 
-def linearize(parents: Mapping[Ref, tuple[Ref, ...]], start: Ref) -> tuple[Ref, ...]:
-    """The order in which Python looks through a class and its bases (C3); depth first where there is none."""
+def linearize(
+    parents: Mapping[Ref, tuple[Ref, ...]], start: Ref, known: dict[Ref, tuple[Ref, ...]] | None = None
+) -> tuple[Ref, ...]:
+    """The order in which Python looks through a class and its bases (C3); depth first where there is none.
+
+    Args:
+        parents: The bases of each class whose order is not known.
+        start: The class.
+        known: Orders found before. What is found is added, unless classes stand below one another in a circle: an order
+            then depends on where one begins.
+    """
+    known = {} if known is None else known
     order: dict[Ref, tuple[Ref, ...]] = {}
     stack = [start]
     is_open: set[Ref] = set()
+    is_circular = False
     while stack:
         ref = stack[-1]
-        waiting = [base for base in parents.get(ref, ()) if base not in order and base not in is_open]
+        waiting = [base for base in parents.get(ref, ()) if not (base in order or base in known or base in is_open)]
         if waiting and ref not in order:
             is_open.add(ref)
             stack += waiting
@@ -148,17 +164,33 @@ def linearize(parents: Mapping[Ref, tuple[Ref, ...]], start: Ref) -> tuple[Ref, 
         stack.pop()
         is_open.discard(ref)
         if ref not in order:
-            bases = [base for base in parents.get(ref, ()) if base in order]
-            order[ref] = (ref, *_merge([*[list(order[base]) for base in bases], bases]))
+            all_bases = parents.get(ref, ())
+            bases = [base for base in all_bases if base in order or base in known]
+            is_circular = is_circular or len(bases) < len(all_bases)
+            order[ref] = (ref, *_merge([order.get(base) or known[base] for base in bases], bases))
+    if not is_circular:
+        known.update(order)
     return order[start]
 
 
-def _merge(rows: list[list[Ref]]) -> list[Ref]:
-    merged: list[Ref] = []
-    rows = [row for row in rows if row]
-    while rows:
-        tails = {ref for row in rows for ref in row[1:]}
-        head = next((row[0] for row in rows if row[0] not in tails), rows[0][0])  # a conflict: go on depth first
-        merged.append(head)
-        rows = [kept for row in rows if (kept := [ref for ref in row if ref != head])]
-    return merged
+def _merge(orders: Sequence[Sequence[Ref]], bases: Sequence[Ref]) -> Sequence[Ref]:
+    """The orders of several bases as one, in time that grows with their lengths."""
+    if len(orders) == 1:
+        return orders[0]
+    rows = [*orders, bases]
+    heads = [0] * len(rows)
+    behind = Counter(ref for row in rows for ref in row[1:])
+    merged: dict[Ref, None] = {}
+    left = True
+    while left:
+        ahead = []
+        for number, row in enumerate(rows):
+            while heads[number] < len(row) and row[heads[number]] in merged:
+                heads[number] += 1
+                if heads[number] < len(row):
+                    behind[row[heads[number]]] -= 1
+            ahead += [row[heads[number]]] if heads[number] < len(row) else []
+        left = bool(ahead)
+        if left:  # a conflict: go on depth first
+            merged[next((ref for ref in ahead if not behind[ref]), ahead[0])] = None
+    return tuple(merged)

@@ -4,6 +4,7 @@ import builtins
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 
 from recon.index.call_sites import CallSite, named_calls
 from recon.index.context import carried
@@ -22,6 +23,8 @@ from recon.records.path import Tier
 __all__ = ["Add", "Edge", "PythonEdges", "nested"]
 
 _MOST_GUESSES = 8
+_MANY = 8
+"""With more meanings, as of an element of a long list, equal calls of a scope are read once."""
 _LAUNCHED = Feature.JIT | Feature.CUDA
 _BUILTIN_METHODS = frozenset(
     name
@@ -53,6 +56,7 @@ class PythonEdges:
         self._wrapping = Wrapping(names, self._passing)
         self._open: dict[int, Callable[[], None]] = {}
         self._runs: dict[int, tuple[Table, Call]] = {}
+        self._many: dict[tuple[str, int, str], Sequence[Value]] = {}
         self._made: set[Ref] = set()
         self._narrowings: dict[Ref, dict[str, list[tuple[int, str]]]] = {}
         self._functions, self._methods = _index(names)
@@ -75,10 +79,8 @@ class PythonEdges:
             guess()
         self._by_name()
         self._names.forget()
-        models = list(loaded_models(self._names, self._made))
-        for table, call in self._runs.values():
-            for model in models:
-                self._edge(table, call, model, "model", Tier.LIKELY)
+        for (table, call), model in product(self._runs.values(), tuple(loaded_models(self._names, self._made))):
+            self._edge(table, call, model, "model", Tier.LIKELY)
         for maker, taker, line in carried(self._names):
             self._add(Edge(maker, taker, line, "context", Tier.LIKELY))
 
@@ -104,7 +106,7 @@ class PythonEdges:
             self._runs[id(call)] = (table, call)
         else:
             self._runs.pop(id(call), None)
-        for value in values if not known else ():
+        for value in self._unread(table, call, values) if not known else ():
             reached = self._reach(table, call, value)
             known = reached or known
             inside = inside or (reached and value.kind is not Kind.OUTSIDE)
@@ -115,6 +117,14 @@ class PythonEdges:
                 self._narrowed(table, call, callee.rpartition(".")[2])
         else:
             self._open[id(call)] = partial(self._guess, table, call, values)
+
+    def _unread(self, table: Table, call: Call, values: Sequence[Value]) -> Sequence[Value]:
+        """The meanings of a callee that lead to something new: where many do, an equal call hands nothing else on."""
+        if len(values) <= _MANY or any(call.args):
+            return values
+        key = (table.path, call.scope, call.callee)
+        before, self._many[key] = self._many.get(key), values
+        return values if before != values else [value for value in values if value.kind is Kind.OUTSIDE] or values[:1]
 
     def _reach(self, table: Table, call: Call, value: Value) -> bool:
         """Add the edges to one meaning of a callee; False where it is nothing that can be called."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from recon.index.records import Bind
-from recon.index.tables import Ref, Table, split_key
+from recon.index.tables import Entry, Ref, Table, split_key
 from recon.index.values import Kind, Value, together, weakened
 
 if TYPE_CHECKING:
@@ -84,12 +84,24 @@ def seen_from(table: Table, home: int, root: str, line: int) -> str:
     """A name with the entries of it that can be seen from a line of its scope, or from outside of it."""
     bits = table.reaching(home, root, line)
     if bits:
-        return f"{root}@{bits}"
+        return f"{root}@{bits:x}"
     if root[-1:] == "]" and root not in table.entries[home]:
         base, bracket, rest = root.partition("[")
         if bits := table.reaching(home, base, line):
-            return f"{base}@{bits}{bracket}{rest}"
+            return f"{base}@{bits:x}{bracket}{rest}"
     return root
+
+
+def chosen_of(entries: Sequence[Entry], bits: int) -> Sequence[Entry]:
+    """The entries of a name that bits stand for; all of them for 0."""
+    if not bits:
+        return entries
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(entries[lowest.bit_length() - 1])
+        bits ^= lowest
+    return found
 
 
 def container_of(table: Table, bind: Bind) -> Value:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from recon.index.classes import Classes
-from recon.index.elements import Elements, container_of, seen_from
+from recon.index.elements import Elements, chosen_of, container_of, seen_from
 from recon.index.handed import Handed, Parameter
 from recon.index.made import patched, wrapped
 from recon.index.records import Bind, Import, Outline, Param, Scope
@@ -215,8 +215,7 @@ class Names:
             entries = table.entries[scope].get(bare)
         found: list[tuple[Value, ...]] = []
         if entries:
-            bits = int(reaching) if reaching and key is None else 0
-            chosen = [entry for bit, entry in enumerate(entries) if not bits or bits >> bit & 1]
+            chosen = chosen_of(entries, int(reaching, 16) if reaching and key is None else 0)
             in_turn = all(isinstance(entry, Bind) and entry.around in {1, entry.line} for entry in chosen)
             found.append(together([self._entry(table, scope, entry) for entry in chosen], in_turn=in_turn))
         elif key is None:

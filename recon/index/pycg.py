@@ -1,5 +1,7 @@
 """The call graph of a tree by names, as PyCG spells them, so that it can be compared with others."""
 
+from types import GeneratorType
+
 from recon.index.graph import Graph
 from recon.index.records import ScopeKind
 from recon.index.tables import Ref, is_python
@@ -7,17 +9,18 @@ from recon.records.callgraph import CallEdge, CallGraph
 from recon.records.path import OUTSIDE
 from recon.records.unknown import Unknown
 
-_TYPES = {
-    "<str>": "<**PyStr**>",
-    "<dict>": "<**PyDict**>",
-    "<list>": "<**PyList**>",
-    "<tuple>": "<**PyTuple**>",
-    "<set>": "<**PySet**>",
-    "<int>": "<**PyNum**>",
-    "<float>": "<**PyNum**>",
-    "<bytes>": "<**PyBytes**>",
-    "<generator>": "<**PyGenerator**>",
+_TYPES: dict[str, tuple[str, type]] = {
+    "<str>": ("<**PyStr**>", str),
+    "<dict>": ("<**PyDict**>", dict),
+    "<list>": ("<**PyList**>", list),
+    "<tuple>": ("<**PyTuple**>", tuple),
+    "<set>": ("<**PySet**>", set),
+    "<int>": ("<**PyNum**>", int),
+    "<float>": ("<**PyNum**>", float),
+    "<bytes>": ("<**PyBytes**>", bytes),
+    "<generator>": ("<**PyGenerator**>", GeneratorType),
 }
+"""How PyCG spells the types of literals, by how an outline does."""
 
 
 def by_names(graph: Graph, unread: tuple[Unknown, ...] = ()) -> CallGraph:
@@ -57,12 +60,15 @@ def _name(graph: Graph, ref: Ref) -> str:
 
 
 def outside_name(text: str) -> str:
-    """The name of something outside of the tree; '' where it is a method of what a builtin type gave back.
+    """The name of something outside of the tree; '' for what a builtin type does not have, or what one gave back.
 
     >>> outside_name("ext.Cls().fun"), outside_name("<str>.join"), outside_name("<str>.join().split")
     ('ext.Cls.fun', '<**PyStr**>.join', '')
+    >>> outside_name("<list>.y")
+    ''
     """
     root, _, rest = text.partition(".")
     if root in _TYPES:
-        return "" if "()" in rest or "[" in rest else f"{_TYPES[root]}.{rest}"
+        spelled, kind = _TYPES[root]
+        return f"{spelled}.{rest}" if hasattr(kind, rest) else ""
     return ".".join(part.partition("[")[0] for part in text.replace("()", "").split("."))

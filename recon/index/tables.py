@@ -1,6 +1,7 @@
 """What one file defines, by scope and name: the ground on which names are resolved."""
 
 import gc
+from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from recon.index.reaching import END, Reaching, Span
 from recon.index.records import Bind, Call, Import, Outline, Param, Scope, ScopeKind
 
 
@@ -111,7 +113,7 @@ class Table:
         self.patches: list[Bind] = []  # assignments to attributes of what is not `self`
         self.stars: dict[int, list[Import]] = {}
         self._nestings: dict[int, tuple[int, ...]] = {}
-        self._reaching: dict[tuple[int, str], list[tuple[int, int, int]]] = {}
+        self._reaching: dict[tuple[int, str], Reaching] = {}
         self._define()
         self._bind()
 
@@ -178,17 +180,8 @@ class Table:
             return 0
         known = self._reaching.get((scope, name))
         if known is None:
-            known = self._reaching[scope, name] = [_span(entry) for entry in entries]
-        line = line or _END
-        killed = 0
-        for since, around, is_firm in known:
-            if is_firm and not around and killed < since < line:
-                killed = since
-        found = 0
-        for bit, (since, around, is_firm) in enumerate(known):
-            if (killed <= since < line) or not is_firm or 0 < around <= line < _END:
-                found |= 1 << bit
-        return 0 if found == (1 << len(known)) - 1 else found
+            known = self._reaching[scope, name] = Reaching([_span(entry) for entry in entries])
+        return known.at(line or END)
 
     def class_of_self(self, scope: int, name: str) -> int | None:
         """The class whose instance (or itself) a name is, as first parameter of the method around a scope."""
@@ -265,6 +258,19 @@ class Table:
         """The calls that stand in a scope."""
         return self._calls.get(scope, ())
 
+    @cached_property
+    def _lines_of_calls(self) -> dict[tuple[int, str], list[int]]:
+        found: dict[tuple[int, str], list[int]] = {}
+        for call in sorted(self.outline.calls, key=lambda call: call.line):
+            found.setdefault((call.scope, call.callee), []).append(call.line)
+        return found
+
+    def call_between(self, scope: int, lines: range, callee: str) -> Call | None:
+        """The first call of a callee in some lines of a scope."""
+        known = self._lines_of_calls.get((scope, callee), ())
+        place = bisect_left(known, lines.start)
+        return self.call_at(scope, known[place], callee) if place < len(known) and known[place] in lines else None
+
     def call_at(self, scope: int, line: int, callee: str) -> Call | None:
         """The call that a binding's value came from."""
         return self._calls_by_place.get((scope, line, callee))
@@ -290,19 +296,16 @@ class Table:
         return names
 
 
-_END = 1 << 40
-
-
-def _span(entry: Entry) -> tuple[int, int, int]:
-    """From which line on an entry holds, what stands around it, and whether it replaces and can be replaced."""
+def _span(entry: Entry) -> Span:
+    """How long an entry holds."""
     if isinstance(entry, Param):
-        return 0, 0, 1
+        return Span(0, 0, is_firm=True)
     if isinstance(entry, Patch):
-        return 0, -1, 0
+        return Span(0, -1, is_firm=False)
     if isinstance(entry, Bind):
         is_firm = bool(entry.value) and entry.target[-2:] != "[]" and entry.target[:6] != "return"
-        return entry.since or entry.line, entry.around, int(is_firm)
-    return entry.line, entry.around, 1
+        return Span(entry.since or entry.line, entry.around, is_firm=is_firm)
+    return Span(entry.line, entry.around, is_firm=True)
 
 
 def split_key(name: str) -> tuple[str, str | None]:

@@ -86,7 +86,4 @@ class Wrapping:
 
 def _call_of(table: Table, row: Scope, word: str) -> Call | None:
     """The call of a decorator that is given arguments."""
-    for line in range(row.first_line, row.line + 1):
-        if (call := table.call_at(row.parent, line, word)) is not None:
-            return call
-    return None
+    return table.call_between(row.parent, range(row.first_line, row.line + 1), word)

@@ -78,3 +78,9 @@ def test_every_dispatch_has_a_meaning() -> None:
     known = {edge.dispatch for param in CASES for edge in graph_of(param.values[0].source).edges}  # type: ignore[union-attr]
 
     assert set() == known - set(DISPATCHES)
+
+
+def test_a_builtin_type_has_only_what_it_has() -> None:
+    graph = graph_of("x = [x]\nx.append(1)\nx = x.y\nx()\n")
+
+    assert {("main", "<**PyList**>.append")} == told(graph)
