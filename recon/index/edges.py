@@ -23,8 +23,7 @@ from recon.records.path import Tier
 __all__ = ["Add", "Edge", "PythonEdges", "nested"]
 
 _MOST_GUESSES = 8
-_MANY = 8
-"""With more meanings, as of an element of a long list, equal calls of a scope are read once."""
+_MANY = 8  # with more meanings, as of an element of a long list, equal calls of a scope are read once
 _LAUNCHED = Feature.JIT | Feature.CUDA
 _BUILTIN_METHODS = frozenset(
     name
