@@ -64,7 +64,7 @@ class ScanTargets:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Access:
     """How hosts are reached, and how long and when they may be asked."""
 
     connect: Callable[[str], AbstractContextManager[HostShell]]
@@ -84,7 +84,7 @@ class Settings:
     """Read the names in compiled libraries."""
     workers: int
     """Processes that read sources; 0 reads in this one."""
-    reach: Reach | None = None
+    access: Access | None = None
     """Where hosts are among the targets."""
     keeps_sources: bool = True
     """Keep the sources of hosts and bundles here; False keeps outlines, digests and cited lines, and brings the sources
@@ -158,8 +158,8 @@ def _each(
         except ReconError as error:
             yield name, error
     if targets.hosts:
-        assert settings.reach is not None, "hosts are named, and nothing says how they are reached"
-        visits = [_Visit(name, settings.reach, foreign, settings) for name in dict.fromkeys(targets.hosts)]
+        assert settings.access is not None, "hosts are named, and nothing says how they are reached"
+        visits = [_Visit(name, settings.access, foreign, settings) for name in dict.fromkeys(targets.hosts)]
         yield from abreast([Job(each.typed, each.work, each.abort) for each in visits], progress)
 
 
@@ -195,7 +195,7 @@ class _Visit:
     """One host, asked over one connection; everything that it is asked is written down and limited."""
 
     typed: str
-    reach: Reach
+    access: Access
     store: BlobStore
     settings: Settings
     _open: list[HostShell] = field(default_factory=list)
@@ -208,10 +208,10 @@ class _Visit:
         """
         began = time.monotonic()
         progress.start("connecting", None)
-        with closing(audit_for(self.typed, self.settings.state_dir)) as audit, self.reach.connect(self.typed) as shell:
+        with closing(audit_for(self.typed, self.settings.state_dir)) as audit, self.access.connect(self.typed) as shell:
             self._open.append(shell)
             way = {"user": shell.user, "transport": shell.transport, "line": shell.line}
-            yield from self._asked(limited(Audited(shell, audit, way), self.reach.budget_s, began), way, progress)
+            yield from self._asked(limited(Audited(shell, audit, way), self.access.budget_s, began), way, progress)
         self._open.clear()
         yield Done(self.typed)
 
@@ -222,8 +222,8 @@ class _Visit:
 
     def _asked(self, shell: Shell, way: Mapping[str, str], progress: Progress) -> Iterator[Given]:
         progress.start("looking for engines", None)
-        if self.reach.max_load:
-            _leave_alone_if_busy(shell, self.reach.max_load)
+        if self.access.max_load:
+            _leave_alone_if_busy(shell, self.access.max_load)
         host, unlearned = _surveyed(shell, (), way["transport"])
         yield host
         yield from unlearned

@@ -9,7 +9,7 @@ from recon.errors import NotFound, Usage
 
 if TYPE_CHECKING:
     from recon.asking import Plan
-    from recon.targets import Reach
+    from recon.targets import Access
 
 
 class Transport(Enum):
@@ -32,7 +32,7 @@ class Ways:
     max_load: float = 0.0
 
 
-def reach_of(hosts: tuple[str, ...], ways: Ways) -> "Reach | None":
+def access_of(hosts: tuple[str, ...], ways: Ways) -> "Access | None":
     """How hosts are reached; None where there is none.
 
     Raises:
@@ -43,7 +43,7 @@ def reach_of(hosts: tuple[str, ...], ways: Ways) -> "Reach | None":
         return None
     from recon.hosts.connect import Options, connect
     from recon.hosts.target import parse
-    from recon.targets import Reach
+    from recon.targets import Access
 
     for host in hosts:  # before the first of them is reached
         parse(host)
@@ -51,7 +51,7 @@ def reach_of(hosts: tuple[str, ...], ways: Ways) -> "Reach | None":
     if config is not None and not config.is_file():
         raise NotFound(f"there is no file {config}", "Name the configuration of ssh with --ssh-config FILE.")
     options = Options(transport=ways.transport.value, accept_new=ways.accept_new, config=config, batch=ways.batch)
-    return Reach(
+    return Access(
         lambda typed: connect(parse(typed), options),
         budget_s=ways.host_timeout_s,
         max_load=ways.max_load,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from recon.cli.hosts import Transport, Ways, planned, reach_of
+from recon.cli.hosts import Transport, Ways, access_of, planned
 from recon.cli.session import Session, cache_dir, session_of, state_dir
 from recon.errors import Exit, Interrupted, Unreadable
 
 if TYPE_CHECKING:
     from recon.pipeline import Settings
     from recon.records.run import Run
-    from recon.targets import Reach
+    from recon.targets import Access
 
 
 def scan(
@@ -112,7 +112,9 @@ def scan(
         session.data(planned(tuple(host or ()), ways, as_json=json))
         return
     targets = Named((*(paths or ()), *(path or ())), tuple(release or ()), tuple(host or ()), tuple(bundle or ()))
-    told = settings(compiled=not no_compiled, workers=workers, reach=reach_of(targets.hosts, ways), keeps=not no_source)
+    told = settings(
+        compiled=not no_compiled, workers=workers, access=access_of(targets.hosts, ways), keeps=not no_source
+    )
     run, saved = scanned(session, targets, told)
     view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
     show(session, view, as_json=json)
@@ -154,7 +156,7 @@ def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Pat
 
 
 def settings(
-    *, compiled: bool = True, workers: int = 0, reach: "Reach | None" = None, keeps: bool = True
+    *, compiled: bool = True, workers: int = 0, access: "Access | None" = None, keeps: bool = True
 ) -> "Settings":
     """What a stage needs to know besides its targets."""
     import os
@@ -163,7 +165,7 @@ def settings(
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return pipeline.Settings(
-        cache_dir(), state_dir(), compiled=compiled, workers=workers or cores, reach=reach, keeps_sources=keeps
+        cache_dir(), state_dir(), compiled=compiled, workers=workers or cores, access=access, keeps_sources=keeps
     )
 
 

@@ -19,7 +19,7 @@ from recon.records.run import Run
 from recon.report.html import render
 from recon.report.view import Source, compose
 from recon.runs.files import save
-from recon.targets import Reach
+from recon.targets import Access
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import CHAIN, WALK, tree
 from tests.pipeline.test_hosts import Hosts, Reached, environment
@@ -166,8 +166,8 @@ def test_no_secret_leaves_a_host_but_in_its_sources(settings: Settings, tmp_path
     home_with_secrets(home)
     overheard = Overheard("gpu07", environment=variables(home))
     hosts.shells["gpu07"] = overheard
-    reach = Reach(hosts.connect)
-    run = pipeline.scan(ScanTargets((), (), local=False, hosts=("gpu07",)), replace(settings, reach=reach), Silent())
+    access = Access(hosts.connect)
+    run = pipeline.scan(ScanTargets((), (), local=False, hosts=("gpu07",)), replace(settings, access=access), Silent())
     written = "".join(path.read_text() for path in settings.state_dir.rglob("*") if path.is_file())
     text = shown(run, tmp_path / "runs") + written
 

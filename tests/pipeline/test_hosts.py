@@ -20,7 +20,7 @@ from recon.ports import Reply, Silent
 from recon.records.run import Run
 from recon.records.unknown import TARGET
 from recon.records.verdict import Standing
-from recon.targets import Reach
+from recon.targets import Access
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import VLLM, WALK, tree, verdict
 from tests.sources.made import library
@@ -87,8 +87,8 @@ def environment(home: Path, *more: Mapping[str, str | bytes]) -> Path:
     return site
 
 
-def scanned(hosts: Hosts, settings: Settings, *names: str, paths: tuple[str, ...] = (), **reach: float) -> Run:
-    made = replace(settings, reach=Reach(hosts.connect, **reach))
+def scanned(hosts: Hosts, settings: Settings, *names: str, paths: tuple[str, ...] = (), **access: float) -> Run:
+    made = replace(settings, access=Access(hosts.connect, **access))
     return pipeline.scan(ScanTargets(paths, (), local=False, hosts=names), made, Silent())
 
 
@@ -308,7 +308,7 @@ def test_ctrl_c_leaves_every_host(hosts: Hosts, settings: Settings, tmp_path: Pa
         environment(tmp_path / name)
         hosts.add(name, tmp_path / name)
     before = threading.active_count()
-    made = replace(settings, reach=Reach(hosts.connect))
+    made = replace(settings, access=Access(hosts.connect))
     with pytest.raises(Interrupted) as stopped:
         pipeline.scan(ScanTargets((), (), local=False, hosts=("a", "b", "c")), made, Pressed(task))
 
@@ -332,7 +332,7 @@ def test_a_host_that_hangs_is_broken_off(hosts: Hosts, settings: Settings) -> No
             broken.set()
 
     hosts.shells["h"] = Hanging("h")
-    made = replace(settings, reach=Reach(hosts.connect))
+    made = replace(settings, access=Access(hosts.connect))
     with pytest.raises(Interrupted):
         pipeline.scan(ScanTargets((), (), local=False, hosts=("h",)), made, Pressed("looking for engines"))
 

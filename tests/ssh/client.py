@@ -16,7 +16,7 @@ from recon.hosts.target import parse
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Silent
 from recon.records.run import Run
-from recon.targets import Reach
+from recon.targets import Access
 from tests.ssh.server import Server, Yard
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,11 +48,11 @@ class Client:
             said = opened.run('echo "$SSH_CONNECTION"').stdout.split()
         return said[-1] if said else ""
 
-    def scan(self, *names: str, before: str = "", transport: Any = "auto", **reach: Any) -> Run:
+    def scan(self, *names: str, before: str = "", transport: Any = "auto", **access: Any) -> Run:
         """Scan hosts in this process."""
         options = Options(config=self.config(before), transport=transport, batch=True, connect_timeout_s=5.0)
-        ways = Reach(lambda typed: connect(parse(typed), options), **reach)
-        settings = Settings(self.folder / "cache", self.folder / "state", compiled=True, workers=0, reach=ways)
+        ways = Access(lambda typed: connect(parse(typed), options), **access)
+        settings = Settings(self.folder / "cache", self.folder / "state", compiled=True, workers=0, access=ways)
         return pipeline.scan(ScanTargets((), (), local=False, hosts=names), settings, Silent())
 
     def recon(self, *words: str, before: str = "") -> subprocess.Popen[str]:

@@ -19,7 +19,7 @@ from recon.ports import Silent
 from recon.records.run import Run
 from recon.sources.release import open_release
 from recon.sources.store import OUTLINES, BlobStore
-from recon.targets import Reach, Source, sources
+from recon.targets import Access, Source, sources
 from tests.ssh.client import home
 from tests.ssh.server import Yard
 
@@ -75,9 +75,9 @@ def answers_alike(yard: Yard, account: Path, site: Path, state: Path, *, compile
     """Scan the site folder, then the host whose account it is of, then look at the host again."""
     yard.server(environment=home(account))
     options = Options(config=yard.config(*yard.servers), batch=True)
-    reach = Reach(lambda typed: connect(parse(typed), options))
+    access = Access(lambda typed: connect(parse(typed), options))
     cache = Path(os.environ["RECON_TEST_CACHE"])
-    settings = Settings(cache, state, compiled=compiled, workers=2, reach=reach)
+    settings = Settings(cache, state, compiled=compiled, workers=2, access=access)
     on_host = ScanTargets((), (), local=False, hosts=("gpu1",))
     here = scan(ScanTargets((str(site),), (), local=False), settings, Silent())
     before = parsed(cache)
