@@ -1,0 +1,43 @@
+"""`recon scan --host`: what it passes on, and what it prints instead of asking."""
+
+import json
+
+from recon.pipeline import ScanTargets, Settings
+from tests.cli.conftest import Recon, Stages
+
+
+def test_hosts_are_passed_on_as_typed(recon_command: Recon, stages: Stages) -> None:
+    recon_command("scan", "--host", "me@gpu07:22", "--host", "gpu08", "--host-timeout", "40", "--max-load", "0.9")
+    targets, settings = stages.asked[0]
+    assert isinstance(settings, Settings)
+    assert settings.access is not None
+
+    assert ScanTargets((), (), local=False, hosts=("me@gpu07:22", "gpu08")) == targets
+    assert (40.0, 0.9) == (settings.access.budget_s, settings.access.max_load)
+
+
+def test_a_word_that_is_no_host_is_refused_before_any_is_reached(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("scan", "--host", "gpu07", "--host", "-oProxyCommand=x")
+
+    assert (2, []) == (ended.code, stages.asked)
+
+
+def test_a_configuration_that_is_not_there_is_named(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("scan", "--host", "gpu07", "--ssh-config", "/nowhere/config")
+
+    assert (2, []) == (ended.code, stages.asked)
+    assert "/nowhere/config" in ended.err
+
+
+def test_the_plan_is_printed_instead_of_run(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("scan", "--host", "gpu07", "--plan")
+    plan = json.loads(recon_command("scan", "--host", "gpu07", "--plan", "--json").out)
+
+    assert (0, []) == (ended.code, stages.asked)
+    assert "Nothing was run yet" in ended.out
+    assert plan["digest"] in ended.out
+    assert all(step["script"].rstrip("\n") in ended.out for step in plan["steps"])
+
+
+def test_a_plan_of_nobody_is_a_usage_error(recon_command: Recon, stages: Stages) -> None:
+    assert 2 == recon_command("scan", "--plan").code
