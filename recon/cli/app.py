@@ -5,6 +5,7 @@ often, and completion runs them at every key.
 """
 
 import sys
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -94,6 +95,17 @@ app.add_typer(new.app, name="new")
 app.add_typer(cache.app, name="cache")
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
+
+
+def _unwrap(commands: typer.Typer) -> None:
+    """Make a line of each paragraph of help: the lines of a docstring fit no screen but the editor's."""
+    for command in commands.registered_commands:
+        paragraphs = cleandoc(getattr(command.callback, "__doc__", None) or "").split("\n\n")
+        command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+
+for _commands in (app, runs.app, new.app, cache.app):
+    _unwrap(_commands)
 
 
 def main() -> None:

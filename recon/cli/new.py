@@ -14,16 +14,18 @@ app = typer.Typer(help="Write files to start from.", no_args_is_help=True)
 @app.command("detector")
 def detector(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The capability, e.g. accept.tree.greedy or my.thing.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The capability that it judges, e.g. my.thing.")],
     *,
     into: Annotated[str, typer.Option("--into", metavar="FOLDER", help="Where the files go.")] = ".",
 ) -> None:
-    """Write a detector with its page, a shape and cases that fail until it is written, and a test that runs them.
+    """Write a detector with its page, a shape and two cases, and a test that runs them.
 
-    Nothing is overwritten. In the folder of the built-in detectors only the detector is written: the tests there run
-    the cases of all.
+    The case of what has the capability fails until `is_it` is written; that of the look-alike passes. The test needs
+    pytest, which recon does not bring. Nothing is overwritten. In the folder of the built-in detectors only the
+    detector is written: the tests there run the cases of all.
 
-    Exit codes: 0 done, 2 the name is no capability's, the folder does not exist, or a file is there already.
+    Exit codes: 0 done, 2 the name is no capability's, the folder does not exist, or a file is there already, 3 a
+    file cannot be written.
     """
     from recon import pipeline
     from recon.detectors import builtin
@@ -44,7 +46,8 @@ def detector(
     for path, text in files.items():
         _write(session, path, text)
     if not is_ours:
-        session.note(f"to offer it to recon, say in pyproject.toml:\n\n{made.entry_point}")
+        session.note(f"run its cases: python -m pytest {folder / f'test_{made.module}.py'}")
+        session.note(f"to offer it to recon, in a pyproject.toml beside it:\n\n{made.project}")
         if name in {each.id for each in pipeline.capabilities()}:
             session.note(f"warning: {name} is judged already; a second detector of that name is not heard")
 

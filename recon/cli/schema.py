@@ -6,7 +6,7 @@ from recon.cli.session import session_of
 
 
 def schema(context: typer.Context) -> None:
-    """Print the JSON Schema that every run file satisfies, and all JSON that `scan` and `report` print.
+    """Print the JSON Schema of a run file, and of what `recon gap --json` prints.
 
     Exit codes: 0 done.
     """

@@ -18,8 +18,8 @@ class Draft:
     """Source of the module."""
     tests: str
     """Source of a test of its cases."""
-    entry_point: str
-    """Lines of pyproject.toml that offer it to recon."""
+    project: str
+    """A pyproject.toml that offers it to recon once it is installed."""
 
 
 def draft(capability: str) -> Draft:
@@ -42,8 +42,8 @@ def draft(capability: str) -> Draft:
         "SHAPE": module.replace("_", "-"),
         "IMPORTS": "\n".join(sorted((f"from {module} import DETECTOR", *_IMPORTS))),
     }
-    points = f'[project.entry-points."recon.detectors"]\n{module} = "{module}:DETECTOR"\n'
-    return Draft(module, _filled(_DETECTOR, names), _filled(_TESTS, names), points)
+    project = _filled(_PROJECT, {"MODULE": module, "NAME": module.replace("_", "-")})
+    return Draft(module, _filled(_DETECTOR, names), _filled(_TESTS, names), project)
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
@@ -56,6 +56,22 @@ _IMPORTS = (
     "from recon.records.verdict import Searched",
     "from recon.verdicts.judge import judge",
 )
+_PROJECT = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "<NAME>"
+version = "0.1.0"
+dependencies = ["recon-llm"]
+
+[project.entry-points."recon.detectors"]
+<MODULE> = "<MODULE>:DETECTOR"
+
+[tool.hatch.build]
+include = ["<MODULE>.py"]
+"""
 _DETECTOR = '''"""<TITLE>.
 
 What it is

@@ -3,9 +3,11 @@
 import json
 import os
 import pty
+import re
 import resource
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -153,3 +155,22 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     )
 
     assert ("d0\n", "") == (ended.stdout, ended.stderr)
+
+
+@pytest.mark.parametrize("words", [("gap",), ("find",), ("new", "detector"), ("runs", "rm")], ids=" ".join)
+def test_a_paragraph_of_help_is_filled(
+    recon_command: Recon, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Lines of a docstring would be broken once more on a narrow screen."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    shown = recon_command(*words, "--help").out.partition("Usage:")[2].partition("╭")[0]
+    paragraphs = [part.split("\n") for part in re.split(r"\n\s*\n", shown)[1:]]
+    room = [
+        (first, second)
+        for lines in paragraphs
+        for first, second in pairwise(line.strip() for line in lines)
+        if second and len(first) + 1 + len(second.split()[0]) <= 78
+    ]
+
+    assert [] == room

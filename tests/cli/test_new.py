@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,10 @@ def test_a_detector_and_a_test_of_it_are_written(recon_command: Recon, tmp_path:
     ended = recon_command("new", "detector", "my.thing", "--into", str(tmp_path))
 
     assert (0, f"{tmp_path}/my_thing.py\n{tmp_path}/test_my_thing.py\n") == (ended.code, ended.out)
-    assert '[project.entry-points."recon.detectors"]\nmy_thing = "my_thing:DETECTOR"' in ended.err
+    assert f"run its cases: python -m pytest {tmp_path}/test_my_thing.py\n" in ended.err
+    project = tomllib.loads(ended.err.partition("beside it:\n\n")[2])
+    assert ("my-thing", ["recon-llm"]) == (project["project"]["name"], project["project"]["dependencies"])
+    assert {"recon.detectors": {"my_thing": "my_thing:DETECTOR"}} == project["project"]["entry-points"]
 
 
 @pytest.mark.parametrize("name", ["my.thing", "zeta.tree_of_some_kind", "accept.tree.greedy"])
