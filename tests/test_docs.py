@@ -12,13 +12,15 @@ from typing import Any, cast
 import pytest
 import typer
 
+from recon.errors import Exit
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "recon"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "reports" / "README.md"])
 WITH_SHELL = [page for page in PAGES if "```sh\n" in page.read_text()]
 # Names that are seen in examples of what a user types, not in this repository.
-BUILT_ELSEWHERE = {"pip", "python", "cd", "git"}
+BUILT_ELSEWHERE = {"pip", "python", "cd", "git", "python3"}
 
 
 def names_of(pages: list[Path]) -> list[str]:
@@ -209,6 +211,19 @@ def test_a_command_that_does_not_exist_would_be_noticed() -> None:
     lines = ["recon scna", "recon scan --no-such-option", "make no-such-target", "no-such-program"]
 
     assert [] == [line for line in lines if not wrong_with(line, known, {"check"})]
+
+
+def test_exit_codes_are_told_alike() -> None:
+    """In the two tables, and by `recon --help` as far as a line goes."""
+    tables = [
+        re.findall(r"^\| (\d+) \| (.*) \|$", (ROOT / page).read_text(), re.MULTILINE)
+        for page in ("README.md", "docs/using.md")
+    ]
+    help_text = " ".join(str(command_line().help).split())
+
+    assert tables[0] == tables[1]
+    assert [str(int(code)) for code in Exit] == [code for code, _ in tables[0]]
+    assert [] == [code for code, words in tables[0] if f"{code} {re.split('[;:,]', words)[0]}" not in help_text]
 
 
 def test_every_command_is_documented() -> None:

@@ -36,7 +36,7 @@ app = typer.Typer(
     help=(
         "Does the vLLM or SGLang tree on this machine verify draft trees, and would that pay on this GPU?\n\n"
         "Results go to standard output; progress, notes and errors go to standard error.\n\n"
-        "Exit codes: 0 done, 1 a policy failed, 2 usage or a named thing does not exist, 3 incomplete, 4 a fault of"
+        "Exit codes: 0 done, 1 a policy failed, 2 usage, or something named does not exist, 3 incomplete, 4 a fault of"
         " recon, 130 interrupted and saved."
     ),
     no_args_is_help=True,
