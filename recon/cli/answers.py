@@ -9,6 +9,7 @@ from recon.kept.parts import Definition, Edge
 from recon.kept.search import Distance
 from recon.records.path import Tier
 from recon.report.numbers import counted
+from recon.report.text import visible
 from recon.report.words import CALLS, TIERS
 
 
@@ -53,7 +54,7 @@ def answer(tree: Tree, start: str, stop: str, limit: int) -> Answer:
     last = kept.named(stop)[0]
     ends = kept.members(last)
     found = kept.edges.paths(starts, ends, limit)
-    title = f"from {begin} to {last.symbol}"
+    title = f"from {begin} to {last.symbol}" if first != last else f"both names mean the same place, {last.symbol}"
     if not found:
         searched |= {
             "reached": len(kept.edges.reached(starts)) - len(starts),
@@ -75,7 +76,7 @@ def candidates(unclear: Iterable[tuple[Tree, str]]) -> list[dict[str, object]]:
 def lines(each: Answer, width: int = 0) -> Iterator[str]:
     """An answer as text: for a person with so many columns, or as rows for a pipe."""
     if width:
-        yield f"{each.install}: {each.title}\n"
+        yield f"{visible(f'{each.install}: {each.title}')}\n"
         yield from _for_a_person(each, width)
         return
     for number, path in enumerate(each.paths, 1):

@@ -1,17 +1,24 @@
 """Questions that saved runs alone do not answer: the installs of a run, each with what was kept of its tree."""
 
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from recon.cli.saved import say_if_interrupted, unjudged
 from recon.cli.session import Session, cache_dir, state_dir
-from recon.errors import NotFound
-from recon.kept.kept import Kept, Lost, opened
+from recon.errors import NotFound, Usage
+from recon.kept.kept import LONGEST, Kept, Lost, opened
 from recon.records.install import Install
 from recon.records.run import Run
 from recon.runs.files import load, newest, resolve
+
+LOCALHOST = "localhost"
+_RELEASE = re.compile(
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*?)-(?P<version>\d[A-Za-z0-9.!+]*?)(?:-.*)?(?:\.whl|\.tar\.gz|\.zip)\Z"
+)
+"""File name of a release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +48,67 @@ def trees(session: Session, run: str, install: str) -> Iterator[Trees]:
 
     Raises:
         NotFound: there is no such run or install, or no tree of it is kept.
+        Unreadable: the run cannot be read.
     """
     saved = run_of(run)
     say_if_interrupted(session, saved)
-    again = f"scan again: {shlex.join(('recon', *saved.command))}"
     chosen = installs_of(saved, install)
     found: list[Tree] = []
     with ExitStack() as stack:
         for each in chosen:
             try:
                 found.append(Tree(each, stack.enter_context(opened(cache_dir(), each.source_digest))))
-            except Lost:
+            except Lost as lost:
+                error = _lost(lost, [each], saved)
                 if len(chosen) == 1:
-                    raise NotFound(f"no graph of {each.id} is kept any more; {again}") from None
-                session.note(f"no graph of {each.id} is kept any more; {again}")
+                    raise error from None
+                session.note(f"{error.message}; {error.hint}")
         if not found:
-            raise NotFound(f"no graph of these {len(chosen)} installs is kept any more; {again}")
+            raise NotFound(f"no graph of these {len(chosen)} installs is kept any more", _again(chosen, saved))
         try:
             yield Trees(tuple(found), len(chosen) - len(found))
-        except Lost:
-            raise NotFound(f"what was kept of these trees is damaged; {again}") from None
+        except Lost as lost:
+            raise _lost(lost, [each.install for each in found], saved) from None
+
+
+def _lost(lost: Lost, installs: Sequence[Install], run: Run) -> NotFound:
+    names = ", ".join(each.id for each in installs)
+    what = (
+        f"the graph that is kept of {names} is damaged" if lost.is_damaged else f"no graph of {names} is kept any more"
+    )
+    return NotFound(what, _again(installs, run))
+
+
+def _again(installs: Sequence[Install], run: Run) -> str:
+    """The command that scans some installs anew, made of what is recorded of them: of nobody's command line."""
+    words = list(dict.fromkeys(_target(each, run) for each in installs))
+    if not all(words):
+        return "Scan it again, from where it came: recon scan."
+    return f"scan again: {shlex.join(('recon', 'scan', *(word for target in words for word in target)))}"
+
+
+def _target(install: Install, run: Run) -> tuple[str, ...]:
+    """The option that names an install to `recon scan`; () where none does."""
+    if install.provenance.kind == "release":
+        release = _RELEASE.match(install.location.rpartition("/")[2])
+        return ("--release", f"{release['name'].replace('_', '-')}=={release['version']}") if release else ()
+    if install.host == LOCALHOST:
+        return ("--path", install.location)
+    is_reached = any(each.name == install.host and each.transport for each in run.hosts)
+    return ("--host", install.host) if is_reached else ()
+
+
+def short_enough(*words: str) -> None:
+    """Check words that are looked for.
+
+    Raises:
+        Usage: one is longer than any name.
+    """
+    for word in words:
+        if len(word) > LONGEST:
+            raise Usage(
+                f"a word of {len(word):,} characters is longer than any name", f"At most {LONGEST:,} are looked for."
+            )
 
 
 def run_of(name: str) -> Run:

@@ -84,6 +84,7 @@ def _output(word: str) -> tuple[Form, Path]:
 def _text(graph: "CallGraph", form: Form, least: Least, *, as_json: bool) -> str:
     import msgspec
 
+    from recon.cli.lines import tabbed
     from recon.records.path import Tier
 
     order = [Tier.CERTAIN, Tier.LIKELY, Tier.GUESS]
@@ -93,5 +94,5 @@ def _text(graph: "CallGraph", form: Form, least: Least, *, as_json: bool) -> str
     edges = graph.told(tiers)
     if as_json:
         return msgspec.json.format(msgspec.json.encode(edges), indent=1).decode() + "\n"
-    rows = [f"{e.source}\t{e.target}\t{e.line}\t{e.dispatch}\t{e.tier.value}" for e in edges]
-    return "\n".join(["source\ttarget\tline\tdispatch\ttier", *rows]) + "\n"
+    rows = [(e.source, e.target, str(e.line), e.dispatch, e.tier.value) for e in edges]
+    return tabbed([("source", "target", "line", "dispatch", "tier"), *rows])

@@ -52,12 +52,13 @@ def find(
     Exit codes: 0 done, also where nothing is called so, 2 no such run or install, or its tree is not kept any more:
     scan again, 3 not all of the trees are kept.
     """
-    from recon.cli.asking import trees
+    from recon.cli.asking import short_enough, trees
     from recon.cli.scan import leave
     from recon.kept.parts import KINDS
 
     if not pattern:
         raise Usage("an empty pattern fits everything", "Name a part of what you look for, or '*'.")
+    short_enough(pattern)
     session = session_of(context)
     kinds = KINDS if kind is FindKind.ALL else (kind.value,)
     with trees(session, run, install) as asked:
@@ -83,11 +84,12 @@ def _print_json(session: Session, found: "dict[str, list[Mark]]", limit: int) ->
 
 def _print(session: Session, found: "dict[str, list[Mark]]", limit: int) -> None:
     from recon.cli.lines import aligned, tabbed
+    from recon.report.text import visible
 
     for name, marks in found.items():
         rows = [(mark.kind, _at(mark), mark.name, mark.what) for mark in marks[:limit]]
         if session.screen and rows:
-            session.data(f"{name}\n{aligned(rows, session.width)}")
+            session.data(f"{visible(name)}\n{aligned(rows, session.width)}")
         elif rows:
             session.data(tabbed((name, *row) for row in rows))
         if len(marks) > limit:

@@ -8,6 +8,7 @@ import typer
 
 from recon.cli.session import Session, session_of
 from recon.errors import Exit, NotFound, Usage
+from recon.kept.kept import file_of
 
 if TYPE_CHECKING:
     from recon.cli.asking import Tree
@@ -53,7 +54,7 @@ def paths(
     more: scan again, 3 not all of the trees are kept.
     """
     from recon.cli.answers import answer, as_rows, candidates, lines
-    from recon.cli.asking import trees
+    from recon.cli.asking import short_enough, trees
     from recon.cli.scan import leave
 
     session = session_of(context)
@@ -61,6 +62,7 @@ def paths(
     words = [word for word in (start, stop) if word]
     if not words:
         raise Usage("name a place: FROM, TO, or both", "For example: recon paths --to RejectionSampler.forward")
+    short_enough(*words)
     with trees(session, run, install) as asked:
         knowing = [tree for tree in asked.found if all(tree.kept.named(word) for word in words)]
         if not knowing:
@@ -90,11 +92,22 @@ def _unknown(asked: "tuple[Tree, ...]", words: list[str]) -> NotFound:
     """The word that no tree knows, with what comes near; or that no one tree knows both."""
     for word in words:
         if not any(tree.kept.named(word) for tree in asked):
-            near = get_close_matches(word, {each for tree in asked for each in tree.kept.near(word)}, cutoff=0.0)
             names = ", ".join(tree.install.id for tree in asked)
+            if file := file_of(word):
+                return _no_place(asked, word, file, names)
+            near = get_close_matches(word, {each for tree in asked for each in tree.kept.near(word)}, cutoff=0.0)
             hint = f"Near it are: {', '.join(near)}." if near else _beyond(asked, word)
             return NotFound(f"no definition {word!r} in {names}", hint)
     return NotFound(f"{words[0]!r} and {words[1]!r} lie in different trees", "A path stays in one tree.")
+
+
+def _no_place(asked: "tuple[Tree, ...]", word: str, file: str, names: str) -> NotFound:
+    """The file that no tree has, or what its files of that name have instead."""
+    modules = {one.path: one for tree in asked for one in tree.kept.named(file)}
+    if not modules:
+        return NotFound(f"no file {file} in {names}", "Paths are counted from the folder that holds the package.")
+    lengths = ", ".join(f"{path} has {one.end_line:,} lines" for path, one in list(modules.items())[:_PATHS])
+    return NotFound(f"no definition {word!r} in {names}", f"{lengths}.")
 
 
 def _beyond(asked: "tuple[Tree, ...]", word: str) -> str:

@@ -12,6 +12,9 @@ from typing import TextIO
 import typer
 
 from recon.errors import NotFound, Unreadable
+from recon.report.text import visible
+
+NEWLINE = "\n"
 
 WIDEST = 160
 """Columns beyond which a screen is not made wider: lines that long are not read."""
@@ -72,12 +75,12 @@ class Session:
     def note(self, text: str) -> None:
         """Say something about the work on standard error, unless quiet."""
         if not self.quiet:
-            write(sys.stderr, f"{text}\n")
+            write(sys.stderr, f"{visible(text, keep=NEWLINE)}\n")
 
     def detail(self, text: str) -> None:
         """Say something on standard error that only --verbose asks for."""
         if self.verbose:
-            write(sys.stderr, f"{text}\n")
+            write(sys.stderr, f"{visible(text, keep=NEWLINE)}\n")
 
 
 def write(stream: TextIO, text: str) -> None:

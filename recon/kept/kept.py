@@ -24,8 +24,22 @@ _COLUMNS = "d.id, d.kind, f.path, d.line, d.first_line, d.end_line, d.symbol, d.
 _FROM = "definitions d JOIN files f ON f.id = d.file"
 
 
+LONGEST = 1_000
+"""Characters of what is looked for: no name that is kept is longer than its path and four hundred."""
+
+
 class Lost(NotFound):
-    """Nothing is kept of a tree any more, or what is kept is damaged."""
+    """Nothing is kept of a tree any more, or what is kept is damaged.
+
+    Attributes:
+        is_damaged: Whether something is kept, and cannot be read.
+    """
+
+    def __init__(self, message: str, *, is_damaged: bool) -> None:
+        """Keep what was lost, and how."""
+        super().__init__(message)
+        self.args = (message,)
+        self.is_damaged = is_damaged
 
 
 @contextmanager
@@ -41,8 +55,10 @@ def opened(cache_dir: Path, source_digest: str) -> Iterator["Kept"]:
             kept = Kept(connection)
             touch(path)
             yield kept
-    except (sqlite3.Error, OverflowError, TypeError, ValueError, IndexError) as error:
-        raise Lost("the graph of this tree is not kept any more") from error
+    except (sqlite3.Error, OverflowError, TypeError, ValueError, IndexError, KeyError) as error:
+        is_damaged = path.is_file()
+        why = "that is kept of this tree is damaged" if is_damaged else "of this tree is not kept any more"
+        raise Lost(f"the graph {why}", is_damaged=is_damaged) from error
 
 
 class Kept:
@@ -110,7 +126,7 @@ class Kept:
         """The innermost definition around a line of each file that a path may mean."""
         found: dict[str, Definition] = {}
         for each in self._of_files(path):
-            inside = each.kind == "module" or each.first_line <= line <= each.end_line
+            inside = each.first_line <= line <= each.end_line or (each.kind == "module" and line <= each.end_line)
             if inside and (each.path not in found or each.first_line >= found[each.path].first_line):
                 found[each.path] = each
         return list(found.values())
@@ -184,6 +200,19 @@ class Kept:
     def _module(self, path: str) -> str:
         (found,) = self._connection.execute("SELECT module FROM files WHERE path = ? LIMIT 1", (path,))
         return str(found[0])
+
+
+def file_of(word: str) -> str:
+    """The file in a word that names a place; '' where it names a definition.
+
+    >>> file_of("a.py:7"), file_of("a.py::C.m"), file_of("b/a.py"), file_of("C.m")
+    ('a.py', 'a.py', 'b/a.py', '')
+    """
+    path, colons, _ = word.partition("::")
+    place = _PLACE.fullmatch(word)
+    if place is not None:
+        return place["path"]
+    return path if colons or "/" in path or path.endswith(".py") else ""
 
 
 def _ends(whole: str, word: str) -> bool:

@@ -16,6 +16,7 @@ from recon.report.gap_words import (
     limits_of,
     need_words,
     other_place,
+    place_parts,
     place_words,
     route_words,
     sentence_of,
@@ -74,8 +75,8 @@ def _table(gap: Gap) -> Iterator[str]:
     yield "| Need | Here | Place | Why |"
     yield "| --- | --- | --- | --- |"
     for answer in gap.answers:
-        near, _, at = place_words(answer).rpartition(" ")
-        place = f"{near} {_code(at)}".strip() if at else ""
+        before, at = place_parts(answer)
+        place = f"{before}{_cell(at)}"
         gates = "".join(f" Not where {_plain(limit)}." for limit in limits_of(answer))
         title = _plain(need_words(answer.title, answer.purpose))
         yield f"| {title} | {here_words(answer)} | {place} | {_plain(why_words(answer))}{gates} |"
@@ -171,9 +172,14 @@ def _plain(words: str) -> str:
     return _SPECIAL.sub(r"\\\1", visible(words))
 
 
+def _cell(words: str) -> str:
+    """Untrusted words as code in a cell of a table; as plain words where a bar in them would end the cell."""
+    return _plain(words) if "|" in words else _code(words)
+
+
 def _code(words: str) -> str:
-    """Untrusted words as code; a bar would end a cell of a table."""
-    shown = visible(words).replace("|", "\\|")
+    """Untrusted words as code, between more backticks than stand in them."""
+    shown = visible(words)
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""

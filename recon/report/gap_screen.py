@@ -23,7 +23,7 @@ from recon.report.gap_words import (
     limits_of,
     need_words,
     other_place,
-    place_words,
+    place_parts,
     searched_words,
     sentence_of,
     step_words,
@@ -104,10 +104,8 @@ def _needs(view: GapView, gap: Gap, width: int) -> RenderableType:
 
 def _where(answer: Answer, room: int) -> Text:
     made = Text()
-    place = place_words(answer)
-    if place:
-        near, _, at = place.rpartition(" ")
-        before = f"{near} " if near else ""
+    before, at = place_parts(answer)
+    if at:
         made.append(f"{before}{shortened(visible(at), room - len(before), cell_len)}\n")
     made.append(clipped(visible(brief_words(answer)), MOST_LINES * room, cell_len), style="dim")
     limits = limits_of(answer)
@@ -115,7 +113,7 @@ def _where(answer: Answer, room: int) -> Text:
         made.append(f"\nnot where {visible(limit)}", style="dim")
     if len(limits) > MOST_LIMITS:
         made.append(
-            f"\nnor under {counted(len(limits) - MOST_LIMITS, 'further condition')}: recon show {answer.capability}",
+            f"\nnor under {counted(len(limits) - MOST_LIMITS, 'further condition')}: recon show {visible(answer.capability)}",
             style="dim",
         )
     return made

@@ -85,10 +85,14 @@ def here_words(answer: Answer) -> str:
 
 def place_words(answer: Answer) -> str:
     """The best place of an answer; empty where there is none."""
+    return "".join(place_parts(answer))
+
+
+def place_parts(answer: Answer) -> tuple[str, str]:
+    """What is said before the best place of an answer, and the place; both empty where there is none."""
     if answer.place is None:
-        return ""
-    near = "nearest " if answer.is_near else ""
-    return f"{near}{answer.place.path}:{answer.place.line}"
+        return "", ""
+    return "nearest " if answer.is_near else "", f"{answer.place.path}:{answer.place.line}"
 
 
 def why_words(answer: Answer) -> str:

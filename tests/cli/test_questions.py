@@ -26,9 +26,9 @@ def cache(tmp_path: Path) -> Path:
 @pytest.fixture
 def asked(state: Path, cache: Path) -> Path:
     """A run with two installs, and what was kept of both; the file of the first."""
-    first = replace(scan().installs[0], id="one-1.0-aaaaaa", source_digest="one")
+    first = replace(scan().installs[0], id="one-1.0-aaaaaa", source_digest="one", host="localhost", location="a b")
     run = replace(
-        scan(), command=("scan", "--path", "a b"), installs=(first, replace(first, id="two-2.0", source_digest="two"))
+        scan(), command=("scan", "-o", "html=x"), installs=(first, replace(first, id="two-2.0", source_digest="two"))
     )
     save(run, state)
     keep(cache, "two", OTHER)
@@ -184,8 +184,8 @@ def test_what_does_not_exist_is_said(recon_command: Recon, words: tuple[str, ...
 
 
 def again(ended: Ended) -> bool:
-    """Whether one line says what to do."""
-    return ended.err.count("\n") == 1 and "is kept any more; scan again: recon scan --path 'a b'" in ended.err
+    """Whether it is said what to do, in a line of its own where it ends the command."""
+    return "is kept any more" in ended.err and "scan again: recon scan --path 'a b'" in ended.err
 
 
 def test_a_tree_that_is_not_kept_any_more_is_to_be_scanned_again(recon_command: Recon, asked: Path) -> None:
@@ -197,6 +197,53 @@ def test_a_tree_that_is_not_kept_any_more_is_to_be_scanned_again(recon_command: 
     assert (3, True, "two-2.0\tfunction\tengine/other.py:1\tverify\t\n") == (both.code, again(both), both.out)
 
 
+def test_what_to_scan_again_is_a_hint_for_machines_too(recon_command: Recon, asked: Path) -> None:
+    asked.unlink()
+    error = json.loads(recon_command("find", "verify", "--install", "one", "--json").out)["error"]
+
+    assert ("no graph of one-1.0-aaaaaa is kept any more", "scan again: recon scan --path 'a b'") == (
+        error["message"],
+        error["hint"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "location", "kind", "target"),
+    [
+        ("gpu-7", "/srv/engine", "wheel", "--host gpu-7"),
+        ("localhost", "/srv/it's", "editable", "--path '/srv/it'\"'\"'s'"),
+        ("releases", "my_engine-1.2.post1-py3-none-any.whl", "release", "--release my-engine==1.2.post1"),
+        ("releases", "my_engine-1.2.tar.gz", "release", "--release my-engine==1.2"),
+    ],
+)
+def test_a_tree_is_scanned_again_from_where_it_came(
+    recon_command: Recon, state: Path, host: str, location: str, kind: str, target: str
+) -> None:
+    first = scan().installs[0]
+    origin = replace(first.provenance, kind=kind)
+    lost = replace(first, id="gone", source_digest="gone", host=host, location=location, provenance=origin)
+    hosts = (replace(scan().hosts[0], name=host, transport="paramiko" if host == "gpu-7" else ""),)
+    path = save(replace(scan(), hosts=hosts, installs=(lost,)), state)
+
+    assert f"hint: scan again: recon scan {target}\n" in recon_command("find", "x", "--run", str(path)).err
+
+
+def test_a_word_longer_than_any_name_is_refused(recon_command: Recon) -> None:
+    for command in ("find", "paths"):
+        ended = recon_command(command, "a" * 50_000)
+
+        assert 2 == ended.code
+        assert "error: a word of 50,000 characters is longer than any name" in ended.err
+
+
+def test_a_place_that_no_file_has_is_told(recon_command: Recon) -> None:
+    none = recon_command("paths", "--to", "none.py:99", "--install", "two")
+    behind = recon_command("paths", "--to", "other.py:99", "--install", "two")
+
+    assert "error: no file none.py in two-2.0" in none.err
+    assert "hint: engine/other.py has 6 lines." in behind.err
+
+
 def test_damage_that_a_question_meets_is_a_loss_too(recon_command: Recon, asked: Path) -> None:
     """The head of the file is whole, what lies behind is not."""
     whole = asked.read_bytes()
@@ -204,7 +251,8 @@ def test_damage_that_a_question_meets_is_a_loss_too(recon_command: Recon, asked:
     ended = recon_command("paths", "lonely", "verify", "--install", "one")
 
     assert (2, "") == (ended.code, ended.out)
-    assert "scan again: recon scan --path 'a b'" in ended.err
+    assert "error: the graph that is kept of one-1.0-aaaaaa is damaged" in ended.err
+    assert "hint: scan again: recon scan --path 'a b'" in ended.err
 
 
 def test_a_question_imports_nothing_that_a_scan_needs() -> None:

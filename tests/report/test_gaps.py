@@ -18,7 +18,7 @@ from recon.report.gap_files import WRITERS, gap_markdown, gap_rows
 from recon.report.gap_screen import gap_screen
 from recon.report.gap_words import GapView, sentence_of, view_of_gaps
 from recon.verdicts.gaps import gaps_of
-from tests.report.hand import EVIL, hostile, scan
+from tests.report.hand import EVIL, evidence, hostile, scan, verdict
 
 FEATURES = shelf(Path("nowhere")).features
 
@@ -50,7 +50,13 @@ def evil() -> GapView:
     """Attacks in every text of a tree, and of a feature."""
     known = FEATURES["ddtree"]
     needs = tuple(replace(need, title=EVIL) for need in known.needs)
-    return gapped(hostile(), replace(known, id="evil", title=EVIL, what=EVIL, paper=EVIL, needs=needs), known)
+    run = hostile()
+    judged = tuple(
+        verdict(name, Standing.ABSENT, None, nearest=(evidence(f"{EVIL}a|`` b.py", 9, note=EVIL),))
+        for name in dict.fromkeys(need.capabilities[0] for need in needs)
+    )
+    run = replace(run, installs=(*(replace(each, verdicts=(*each.verdicts, *judged)) for each in run.installs),))
+    return gapped(run, replace(known, id="evil", title=EVIL, what=EVIL, paper=EVIL, needs=needs), known)
 
 
 def test_the_answer_is_the_first_thing_that_is_read() -> None:
