@@ -1,6 +1,7 @@
 """`recon find`: what is called so, in the trees of a saved run."""
 
 from enum import Enum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,11 @@ from recon.cli.session import Session, session_of
 from recon.errors import Exit, Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recon.cli.asking import Tree
     from recon.kept.parts import Mark
+    from recon.records.install import Install
 
 
 class FindKind(Enum):
@@ -62,7 +67,7 @@ def find(
     session = session_of(context)
     kinds = KINDS if kind is FindKind.ALL else (kind.value,)
     with trees(session, run, install) as asked:
-        found = {tree.install.id: tree.kept.found(pattern, kinds) for tree in asked.found}
+        found = {tree.install.id: _found(tree, pattern, kinds) for tree in asked.found}
     if json:
         _print_json(session, found, limit)
     else:
@@ -70,6 +75,39 @@ def find(
         if not any(found.values()):
             session.note(f"nothing is called so in {', '.join(found)}")
     leave(Exit.INCOMPLETE if asked.lost else Exit.OK)
+
+
+def _found(tree: "Tree", pattern: str, kinds: tuple[str, ...]) -> "list[Mark]":
+    """What the tree holds, then what it calls of other distributions."""
+    held = tree.kept.found(pattern, kinds)
+    if FindKind.OP.value not in kinds:
+        return held
+    places = {(mark.path, mark.line) for mark in held if mark.kind == FindKind.OP.value}
+    return [*held, *(mark for mark in _elsewhere(tree.install, pattern) if (mark.path, mark.line) not in places)]
+
+
+def _elsewhere(install: "Install", pattern: str) -> "Iterator[Mark]":
+    """Functions of other distributions that keep an answer open, where the tree calls them."""
+    from recon.kept.parts import Mark
+    from recon.records.unknown import PACKAGE
+
+    seen = set()
+    for verdict in install.verdicts:
+        asked = {each.where for each in verdict.searched.unread if each.what == PACKAGE}
+        for name in sorted(each for each in asked if _fits(each, pattern)):
+            for place in verdict.nearest:
+                key = (name, place.path, place.line)
+                if name in place.note.replace(",", "").split() and key not in seen:
+                    seen.add(key)
+                    what = "called here, defined in another distribution"
+                    yield Mark(FindKind.OP.value, name, place.path, place.line, place.symbol, what)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether a pattern fits a name, as it would one of the tree."""
+    if any(each in pattern for each in "*?["):
+        return any(fnmatchcase(each, pattern) for each in (name, name.rpartition(".")[2]))
+    return pattern.lower() in name.lower()
 
 
 def _print_json(session: Session, found: "dict[str, list[Mark]]", limit: int) -> None:

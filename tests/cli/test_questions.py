@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recon.runs.files import save
+from recon.records.unknown import PACKAGE, Unknown
+from recon.records.verdict import Standing
+from recon.runs.files import listing, load, save
 from tests.cli.conftest import Ended, Recon
 from tests.kept.trees import keep
-from tests.report.hand import scan
+from tests.report.hand import evidence, proof, scan, verdict
 
 OTHER = {"engine/other.py": "def verify(out):\n    inner(out)\n\n\ndef inner(out):\n    pass\n"}
 
@@ -65,6 +67,28 @@ def test_nothing_found_is_an_answer(recon_command: Recon) -> None:
 
     assert (0, "", "nothing is called so in one-1.0-aaaaaa, two-2.0\n") == (ended.code, ended.out, ended.err)
     assert 2 == recon_command("find", "").code
+
+
+@pytest.mark.parametrize("pattern", ["VERIFY_tree", "*tree_greedy", "sgl_kernel.*"])
+def test_what_another_distribution_defines_is_found_where_it_is_called(
+    recon_command: Recon, state: Path, pattern: str
+) -> None:
+    """As far as it keeps a verdict open."""
+    name = "sgl_kernel.verify_tree_greedy"
+    call = evidence("engine/spec/accept.py", 24, note=f"calls {name}, which another distribution defines")
+    held = replace(
+        verdict("accept.tree.greedy", Standing.UNKNOWN),
+        nearest=(call,),
+        searched=proof(unread=(Unknown(PACKAGE, name, "it was not scanned"),)),
+    )
+    run = load(listing(state)[0].path)
+    save(replace(run, installs=(replace(run.installs[0], verdicts=(held, held)),)), state)
+    rows = [line.split("\t") for line in recon_command("find", pattern, "--kind", "op").out.splitlines()]
+
+    assert [["op", "engine/spec/accept.py:24", name, "called here, defined in another distribution"]] == [
+        row[1:] for row in rows
+    ]
+    assert "" == recon_command("find", pattern, "--kind", "kernel").out
 
 
 def test_a_path_is_shown_hop_by_hop(recon_command: Recon) -> None:
