@@ -10,6 +10,9 @@ import sys
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
 from pathlib import Path
 
 from recon import __version__
@@ -29,8 +32,10 @@ from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command 
 from recon.index.graph import Graph
 from recon.index.index import Index, index_of, open_cache
 from recon.index.names import Names
-from recon.index.parts import keep
+from recon.index.parts import is_graph_kept, keep
+from recon.index.parts import version as graph_version
 from recon.index.pycg import by_names
+from recon.index.reading import DIED
 from recon.index.tables import paused_gc
 from recon.ports import Progress
 from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
@@ -44,6 +49,7 @@ from recon.records.run import Searched as RunSearched
 from recon.records.source import Snapshot
 from recon.records.unknown import PARTLY, TARGET, Unknown
 from recon.records.verdict import Capability, Searched, Verdict
+from recon.runs.judged import Judged, fingerprint, from_bytes, to_bytes
 from recon.sources.capture import capture
 from recon.sources.local import LocalTree
 from recon.sources.store import OUTLINES, BlobStore
@@ -172,8 +178,22 @@ def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progres
 
 
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
-    """Index one tree and judge it."""
+    """Judge one tree, or take the answers that an equal tree was given by the same code."""
     started = time.monotonic()
+    store = BlobStore(settings.cache_dir)
+    key = _key_of(source.snapshot)
+    judged = _known(store, key, source.snapshot, settings)
+    if judged is None:
+        judged, is_settled = _judged(learned, source, settings, progress)
+        if is_settled and settings.keeps_sources:
+            learned.unknowns += _kept_for_later(store, key, judged)
+    install = install_of(source, judged.verdicts, judged.paths, {each.id for each in learned.installs})
+    learned.installs.append(install)
+    learned.searched.append(judged.searched_for(install.id, round(time.monotonic() - started, 1)))
+
+
+def _judged(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> tuple[Judged, bool]:
+    """Index one tree and judge it; whether an equal tree would be given the same answers."""
     store = source.blobs
     with open_cache(settings.cache_dir / OUTLINES) as cache:
         index = index_of(source.snapshot, store, cache, progress, settings.workers)
@@ -182,23 +202,48 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
         learned.unknowns += cache.notes
     verdicts = verdicts_of(index, progress)
     paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict))
-    install = install_of(source, verdicts, paths, {each.id for each in learned.installs})
-    learned.installs.append(install)
     learned.unknowns += kept(index, settings.cache_dir)
     counts = index.counts
-    learned.searched.append(
-        RunSearched(
-            install=install.id,
-            python_files=counts.python_files,
-            cuda_files=counts.cuda_files,
-            functions=counts.functions,
-            classes=counts.classes,
-            kernels=counts.kernels,
-            libraries=counts.libraries,
-            unread=sum(each.what != PARTLY for each in index.unread),
-            seconds=round(time.monotonic() - started, 1),
-        )
+    searched = RunSearched(
+        install="",
+        python_files=counts.python_files,
+        cuda_files=counts.cuda_files,
+        functions=counts.functions,
+        classes=counts.classes,
+        kernels=counts.kernels,
+        libraries=counts.libraries,
+        unread=sum(each.what != PARTLY for each in index.unread),
+        seconds=0.0,
     )
+    return Judged(verdicts, paths, searched), DIED not in index.refused.values()
+
+
+def _known(store: BlobStore, key: str, snapshot: Snapshot, settings: Settings) -> Judged | None:
+    """The answers that an equal tree was given, if its graph is still there to be asked as well."""
+    return from_bytes(store.load_note(key)) if is_graph_kept(snapshot, settings.cache_dir) else None
+
+
+def _kept_for_later(store: BlobStore, key: str, judged: Judged) -> tuple[Unknown, ...]:
+    try:
+        store.save_note(key, to_bytes(judged))
+    except Unreadable as error:
+        return (Unknown(CACHE, str(store.root), f"the answers are not kept: {error.message}"),)
+    return ()
+
+
+def _key_of(snapshot: Snapshot) -> str:
+    """Of all that has a say in the answers: what was read of the tree, what could not be, and the code that judges."""
+    digest = blake2b(fingerprint(snapshot), digest_size=16)
+    return f"judged {_judging_version()} {digest.hexdigest()}"
+
+
+@cache
+def _judging_version() -> str:
+    digest = blake2b(f"{shapes_version()} {graph_version()}".encode(), digest_size=16)
+    for package in ("detectors", "index", "records", "verdicts"):
+        for file in sorted(Path(str(files(f"recon.{package}"))).rglob("*.py")):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
 
 
 def kept(index: Index, cache_dir: Path) -> tuple[Unknown, ...]:

@@ -12,6 +12,7 @@ from recon.index.roots import root_of
 from recon.index.tables import Ref, Table, is_python
 from recon.kept.parts import MODULE, Definition, Edge, Mark, Parts
 from recon.kept.store import is_kept, path_of, write
+from recon.records.source import Snapshot
 
 if TYPE_CHECKING:
     from recon.index.index import Index
@@ -32,6 +33,11 @@ def keep(index: "Index", cache_dir: Path) -> None:
     path = path_of(cache_dir, index.snapshot.digest)
     if not is_kept(path, version()):
         write(path, parts_of(index))
+
+
+def is_graph_kept(snapshot: Snapshot, cache_dir: Path) -> bool:
+    """Whether this version of recon has kept the graph of a tree, and it is still there."""
+    return is_kept(path_of(cache_dir, snapshot.digest), version())
 
 
 @cache

@@ -44,6 +44,10 @@ READERS = (
 """Modules whose edits make kept answers stale."""
 
 
+DIED = "its reader died"
+"""Why a function is refused whose reader did not live to answer: the next one may."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """A function as the first pass found it: enough to cut it out of its file."""
@@ -172,8 +176,7 @@ def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator
             try:
                 answer = dict(_in_pool({number: job}, ask, blobs, 1))[number]
             except BrokenProcessPool:
-                why = "its reader died"
-                yield job, Answer({}, {part.scope: why for part in job.slices}), False
+                yield job, Answer({}, {part.scope: DIED for part in job.slices}), False
             else:
                 yield job, answer, True
 
