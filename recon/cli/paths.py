@@ -8,7 +8,6 @@ import typer
 
 from recon.cli.session import Session, session_of
 from recon.errors import Exit, NotFound, Usage
-from recon.kept.kept import file_of
 
 if TYPE_CHECKING:
     from recon.cli.asking import Tree
@@ -90,6 +89,8 @@ def _one(word: str, option: str, name: str) -> str:
 
 def _unknown(asked: "tuple[Tree, ...]", words: list[str]) -> NotFound:
     """The word that no tree knows, with what comes near; or that no one tree knows both."""
+    from recon.kept.kept import file_of
+
     for word in words:
         if not any(tree.kept.named(word) for tree in asked):
             names = ", ".join(tree.install.id for tree in asked)

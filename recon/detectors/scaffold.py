@@ -63,7 +63,7 @@ build-backend = "hatchling.build"
 
 [project]
 name = "<NAME>"
-version = "0.1.0"
+version = "1"
 dependencies = ["recon-llm"]
 
 [project.entry-points."recon.detectors"]
