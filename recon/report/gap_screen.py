@@ -112,10 +112,8 @@ def _where(answer: Answer, room: int) -> Text:
     for limit in limits[:MOST_LIMITS]:
         made.append(f"\nnot where {visible(limit)}", style="dim")
     if len(limits) > MOST_LIMITS:
-        made.append(
-            f"\nnor under {counted(len(limits) - MOST_LIMITS, 'further condition')}: recon show {visible(answer.capability)}",
-            style="dim",
-        )
+        further = counted(len(limits) - MOST_LIMITS, "further condition")
+        made.append(f"\nnor under {further}: recon show {visible(answer.capability)}", style="dim")
     return made
 
 
