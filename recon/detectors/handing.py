@@ -84,9 +84,9 @@ class _Walk:
                 own = self.index.parameter(edge.source, text)
                 self.trail.is_fed |= own is None or own.default != "None"
                 self.trail.functions.setdefault(edge.source, call.line)
-                self._text(edge.source, text, call.line)
+                self.text(edge.source, text, call.line)
 
-    def _text(self, ref: Ref, text: str, line: int) -> None:
+    def text(self, ref: Ref, text: str, line: int) -> None:
         """Go on from an expression that is a name, a field, or a call's result."""
         if text.endswith("()"):
             self._made(ref, text[:-2], line)
@@ -98,7 +98,7 @@ class _Walk:
     def _value(self, ref: Ref, bind: Bind) -> None:
         if bind.value and bind.value[0] not in "<'0123456789":
             self.trail.functions.setdefault(ref, bind.line)
-            self._text(ref, bind.value.partition("[")[0] if bind.value.endswith("]") else bind.value, bind.line)
+            self.text(ref, bind.value.partition("[")[0] if bind.value.endswith("]") else bind.value, bind.line)
 
     def _made(self, ref: Ref, callee: str, line: int) -> None:
         for target in self.index.names.resolve(ref.path, ref.scope, callee):
@@ -116,7 +116,7 @@ class _Walk:
             if text != "None" and self.index.constructs(owner, call):
                 self.trail.is_fed = True
                 self.trail.functions.setdefault(owner, call.line)
-                self._text(owner, text, call.line)
+                self.text(owner, text, call.line)
 
 
 def trail_of(index: Index, ref: Ref, name: str) -> Trail:
@@ -127,16 +127,26 @@ def trail_of(index: Index, ref: Ref, name: str) -> Trail:
     return walk.follow()
 
 
+def trail_from(index: Index, ref: Ref, text: str, line: int) -> Trail:
+    """Walk back from what a call in a function is given: a name, a field, or another call's result."""
+    walk = _Walk(index)
+    walk.text(ref, text, line)
+    return walk.follow()
+
+
+def argument_of_call(call: Call, keyword: str, place: int) -> str | None:
+    """The text handed over under a keyword, or else at a place; None where the call leaves it out."""
+    named = dict(zip(call.keywords, call.args[call.positional :], strict=False))
+    return named.get(keyword, call.args[place] if place < call.positional else None)
+
+
 def argument_of(call: Call, scope: Scope, parameter: str) -> str | None:
     """The text handed to a parameter by a call; None where the call leaves it out."""
-    named = dict(zip(call.keywords, call.args[call.positional :], strict=False))
-    if parameter in named:
-        return named[parameter]
     names = [param.name for param in scope.params if not param.name.startswith("*")]
     if names[:1] in (["self"], ["cls"]):
         names = names[1:]
     position = names.index(parameter) if parameter in names else len(call.args)
-    return call.args[position] if position < call.positional else None
+    return argument_of_call(call, parameter, position)
 
 
 def reaches(index: Index, ref: Ref, targets: set[Ref], depth: int = 3) -> bool:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from recon.detectors.api import Evidence, Index
-from recon.detectors.handing import Trail, is_function, reaches, trail_of
+from recon.detectors.handing import is_function, reaches
+from recon.detectors.hooks import Hook, hooks
 from recon.detectors.places import evidence, ranked
 from recon.detectors.shapes.catalog import (
     ANCESTOR_MASK,
     DRAFT_LOOP,
     GREEDY_CHAIN,
     GREEDY_WALK,
-    MASK_HOOK,
     STOCHASTIC_CHAIN,
     STOCHASTIC_WALK,
 )
@@ -41,20 +41,19 @@ def routes(index: Index) -> tuple[Route, ...]:
     """All ways from a builder of ancestor masks to a kernel that takes a mask."""
     builders = {function.ref for function, _ in index.seen(ANCESTOR_MASK.id)}
     found = []
-    for function, sighting in index.seen(MASK_HOOK.id):
-        trail = trail_of(index, function.ref, sighting.detail)
-        reached = [maker for maker in trail.makers if reaches(index, maker, builders)]
+    for hook in hooks(index):
+        reached = [maker for maker in hook.trail.makers if reaches(index, maker, builders)]
         if reached:
-            found.append(_route(index, function.ref, trail, reached, builders))
+            found.append(_route(index, hook, reached, builders))
     return tuple(found)
 
 
-def _route(index: Index, kernel: Ref, trail: Trail, reached: list[Ref], builders: set[Ref]) -> Route:
-    hook = index.function(kernel)
-    places = [evidence(index, hook, hook.scope.line, "adds the mask to the scores")]
+def _route(index: Index, hook: Hook, reached: list[Ref], builders: set[Ref]) -> Route:
+    kernel = hook.function
+    places = [evidence(index, kernel, kernel.scope.line, "adds the mask to the scores")]
     loops = drafting(index)
     draft: list[Evidence] = []
-    for ref, line in trail.functions.items():
+    for ref, line in hook.trail.functions.items():
         if is_function(index, ref):
             function = index.function(ref)
             place = evidence(index, function, line, "hands the mask on towards the kernel")
@@ -64,7 +63,7 @@ def _route(index: Index, kernel: Ref, trail: Trail, reached: list[Ref], builders
         function = index.function(ref)
         if is_function(index, ref):
             places.append(evidence(index, function, function.scope.line, "builds the mask of the tree's ancestors"))
-    return Route(kernel, tuple(reached), tuple(ranked(draft)), tuple(ranked(places)))
+    return Route(kernel.ref, tuple(reached), tuple(ranked(draft)), tuple(ranked(places)))
 
 
 def drafting(index: Index) -> set[Ref]:

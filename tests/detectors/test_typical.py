@@ -22,6 +22,10 @@ def seen(source: str, *params: str) -> list[str]:
         "-(torch.exp(p) * p).sum(-1)",
         "-(p.softmax(-1) * p.log_softmax(-1)).sum(-1)",
         "-(p * torch.clamp(p, min=1e-9).log()).nansum(-1)",
+        "-(p * p.clamp_min(1e-9).log()).sum(-1)",
+        "-(p * torch.log(p.clamp(min=tiny))).sum(-1)",
+        "-(p * (p + tiny).log()).sum(-1)",
+        "-(p.float() * p.float().clamp_min(1e-9).log()).sum(-1)",
     ],
 )
 def test_an_entropy_is_a_sum_of_p_log_p(value: str) -> None:
@@ -37,6 +41,7 @@ def test_an_entropy_is_a_sum_of_p_log_p(value: str) -> None:
         "(q.exp() * p).sum(-1)",
         "torch.log(p).sum(-1)",
         "-(q.softmax(-1) * p.log_softmax(-1)).sum(-1)",
+        "-(p * q.clamp_min(1e-9).log()).sum(-1)",
     ],
 )
 def test_a_cross_entropy_or_a_product_is_none(value: str) -> None:

@@ -6,15 +6,16 @@ What it is
 
 What counts
     shaped: two token sequences are compared position by position, something ends acceptance at the first mismatch (a
-    flag, a break, a running product, a scan, the place of the first mismatch), and one of the sequences is written out
-    or read at the accepted length.
+    flag, a break, a running product, a scan, the place of the first mismatch), and one of the sequences is written out,
+    read at the accepted length, or given back together with it.
 
     partial: there is no such comparison, and the behaviour follows from another rule: rejection sampling, which at
-    temperature 0 accepts exactly the argmax, or a tree whose nodes have one child each.
+    temperature 0 accepts exactly the argmax, or a tree whose nodes have one child each. Partial as well where a runner
+    reaches a function that gives back the number of leading matches alone.
 
 Blind spots
     Whether the second sequence really is the argmax of the target is not followed into the caller. A comparison in one
-    function and the end of acceptance in another are not joined.
+    function and the end of acceptance in another are not joined, nor is a count with the tokens that a caller takes.
 
 Sources
     Leviathan et al., 2023, at temperature 0; Stern et al., Blockwise parallel decoding, 2018.
@@ -22,13 +23,16 @@ Sources
 
 from recon.detectors.api import Case, Detector, Findings, Index, Standing
 from recon.detectors.places import outside, reach_of, seen
-from recon.detectors.shapes.catalog import GREEDY_CHAIN, GREEDY_WALK, STOCHASTIC_CHAIN
+from recon.detectors.shapes.catalog import GREEDY_CHAIN, GREEDY_WALK, LEADING_COUNT, STOCHASTIC_CHAIN
 
 _BY_RATIO = (
     "No comparison by equality: at temperature 0 the target's distribution is one-hot, and its rejection sampling then "
     "accepts exactly the argmax."
 )
 _BY_TREE = "No rule for chains of its own: a chain goes through the tree's walk as a tree with one child a node."
+_COUNTED = (
+    "Leading matches are counted and their number is handed back: where the target's own token is emitted was not seen."
+)
 _WORDS = (frozenset({"verify", "greedy"}), frozenset({"rejection", "greedy"}), frozenset({"accept", "greedy"}))
 
 
@@ -38,12 +42,13 @@ def detect(index: Index) -> Findings:
     if chains:
         return Findings(evidence=tuple(chains), reach=reach_of(chains))
     walks, ratios = seen(index, GREEDY_WALK.id), seen(index, STOCHASTIC_CHAIN.id)
-    others = walks or ratios
-    lacks = _BY_TREE if walks else _BY_RATIO if ratios else ""
+    counts = seen(index, LEADING_COUNT.id)
+    others = walks or ratios or [place for place in counts if place.scope]
+    lacks = _BY_TREE if walks else _BY_RATIO if ratios else _COUNTED if others else ""
     elsewhere = outside(index, *_WORDS)
     return Findings(
         evidence=tuple(others),
-        nearest=elsewhere.places,
+        nearest=(*elsewhere.places, *(place for place in counts if place not in others)),
         lacks=lacks,
         reach=reach_of(others),
         external=elsewhere.names,
@@ -94,19 +99,106 @@ def accept(ids, p, q):
     qx = q.gather(-1, ids.unsqueeze(-1))
     return torch.rand_like(px) < px / qx
 """
+_LIST = """
+def accept(wanted, drafts):
+    out = []
+    for w, d in zip(wanted, drafts):
+        out.append(w)
+        if w != d:
+            break
+    return out
+"""
+_INDEX = """
+def accept(wanted, drafts, k):
+    out = []
+    for i in range(k):
+        out.append(wanted[i])
+        if not wanted[i] == drafts[i]:
+            return out
+    return out
+"""
+_MATCHED = """
+def accept(logits, drafts):
+    wanted = logits.argmax(dim=-1).tolist()
+    out = []
+    for i, (w, d) in enumerate(zip(wanted, drafts)):
+        if w != d:
+            break
+        out.append(d)
+    return out + wanted[len(out) : len(out) + 1]
+"""
+_WITH_COUNT = """
+def count(wanted, drafts):
+    n = (wanted[:, :-1] == drafts).int().cumprod(dim=1).sum(dim=1)
+    return wanted, n
+"""
+_COUNT = """
+class Rule:
+    def count(self, logits, drafts):
+        wanted = logits.argmax(-1)
+        n = (wanted[:, :-1] == drafts).int().cumprod(1).sum(1)
+        return n
+
+
+class Runner:
+    def __init__(self):
+        self.rule = Rule()
+
+    def execute_model(self):
+        return self.rule.count(self.logits, self.drafts)
+
+
+class EngineCore:
+    def __init__(self):
+        self.runner = Runner()
+
+    def step(self):
+        return self.runner.execute_model()
+"""
+_ACCURACY = """
+def prefix_accuracy(logits, labels):
+    return (logits.argmax(-1) == labels).cumprod(-1).sum(-1).float().mean()
+"""
+_UNTIL = """
+def head(tokens, ends):
+    out = []
+    for token, end in zip(tokens, ends):
+        out.append(token)
+        if token == end:
+            break
+    return out
+"""
+_CHECK = """
+def same(tokens, others):
+    seen = []
+    for one, other in zip(tokens, others):
+        seen.append(one)
+        if one != other:
+            return False
+    return True
+"""
 
 CASES = (
     Case("rejection sampling alone", {"a.py": _RATIO}, Standing.PARTIAL),
     Case("a flag in Triton", {"a.py": _FLAG}, Standing.PRESENT),
     Case("a running product in torch", {"a.py": _PRODUCT}, Standing.PRESENT),
     Case("the place of the first mismatch", {"a.py": _FIRST}, Standing.PRESENT),
+    Case("lists in plain Python", {"a.py": _LIST}, Standing.PRESENT),
+    Case("lists by index", {"a.py": _INDEX}, Standing.PRESENT),
+    Case("a loop left before the match is kept", {"a.py": _MATCHED}, Standing.PRESENT),
+    Case("a count beside the target's tokens", {"a.py": _WITH_COUNT}, Standing.PRESENT),
+    Case("a count alone that a runner reaches", {"a.py": _COUNT}, Standing.PARTIAL),
+    Case("a count alone that no runner reaches", {"a.py": _COUNT.partition("class Runner")[0]}, Standing.ABSENT),
+    Case("an accuracy over leading matches", {"a.py": _ACCURACY}, Standing.ABSENT),
+    Case("a list that ends at the first match", {"a.py": _UNTIL}, Standing.ABSENT),
+    Case("a check of two lists", {"a.py": _CHECK}, Standing.ABSENT),
     Case("the length of a shared prefix emits nothing", {"a.py": _PREFIX}, Standing.ABSENT),
 )
 DETECTOR = Detector(
     "accept.linear.greedy",
     "Greedy acceptance along a chain",
     __doc__,
-    (GREEDY_CHAIN, GREEDY_WALK, STOCHASTIC_CHAIN),
+    (GREEDY_CHAIN, GREEDY_WALK, STOCHASTIC_CHAIN, LEADING_COUNT),
     detect,
     CASES,
 )

@@ -5,9 +5,9 @@ What it is
     each at the node before it. One forward pass then yields the best of many branches, not only of one chain.
 
 What counts
-    shaped: in one function the next node is found from the current one (by links, dictionaries, parents, a frontier, a
-    table or a set of paths) and its drafted token is compared with the target's choice at the node reached; a match
-    is counted or written out.
+    shaped: in one function the next node is found from the current one (by links, dictionaries, parents, a filter of
+    its children, a call of the function itself, a frontier, a table or a set of paths) and its drafted token is
+    compared with the target's choice at the node reached; a match is counted, written out or given back.
     shaped, too: a call of a compiled operator whose schema takes drafted tokens, links between nodes and the target's
     choices, and nothing random.
     declared: a Python function that calls such code in a CUDA file that its module builds.
@@ -119,6 +119,125 @@ def replay(children, accepted):
         out.append(node)
     return out
 """
+_RECURSION = """
+class Rule:
+    def follow(self, kids, tokens, wanted, at=0):
+        for k in kids[at]:
+            if tokens[k] == wanted[at]:
+                return [k] + self.follow(kids, tokens, wanted, k)
+        return []
+"""
+_LONGEST = """
+def follow(kids, tokens, wanted, at):
+    best = []
+    for k in kids[at]:
+        if tokens[k] == wanted[at]:
+            best = max(best, [k, *follow(kids, tokens, wanted, at=k)], key=len)
+    return best
+"""
+_FILTER = """
+def follow(kids, tokens, wanted):
+    at, path = 0, []
+    while True:
+        hit = [k for k in kids[at] if tokens[k] == wanted[at]]
+        if not hit:
+            return path
+        at = hit[0]
+        path.append(at)
+"""
+_FRONT = """
+def deepest(tokens, parents, wanted):
+    front, best = [0], 0
+    while front:
+        following = [c for c in range(len(tokens)) if parents[c] in front and tokens[c] == wanted[parents[c]]]
+        if following:
+            best = following[0]
+        front = following
+    return best
+"""
+_QUEUE = """
+def standing(kids, tokens, wanted):
+    queue, kept = [0], []
+    while queue:
+        at = queue.pop()
+        kept.append(at)
+        for k in kids[at]:
+            if tokens[k] != wanted[at]:
+                continue
+            queue.append(k)
+    return kept
+"""
+_LEVELS = """
+def leaf(tokens, parents, wanted, depth):
+    hit = tokens == wanted.gather(1, parents)
+    ok = torch.zeros_like(hit)
+    ok[:, 0] = True
+    for i in range(1, tokens.shape[1]):
+        ok[:, i] = hit[:, i] & ok.gather(1, parents[:, i : i + 1]).squeeze(1)
+    return (depth * ok).argmax(-1)
+"""
+_STOP_WORDS = """
+def stops(kids, letters, text, at=0, place=0):
+    for k in kids[at]:
+        if letters[k] == text[place]:
+            return [k] + stops(kids, letters, text, k, place + 1)
+    return []
+"""
+_TRIE = """
+def match(kids, letters, text):
+    at, path = 0, []
+    for letter in text:
+        hit = [k for k in kids[at] if letters[k] == letter]
+        if not hit:
+            break
+        at = hit[0]
+        path.append(at)
+    return path
+"""
+_RADIX = """
+def match_prefix(root, key):
+    node, value = root, []
+    best = torch.argmax(key)
+    while len(key) and key[0] in node.children:
+        node = node.children[key[0]]
+        value.append(node.value)
+        key = key[len(node.key):]
+    return value, best
+"""
+_BEAMS = """
+def backtrack(parents, tokens, scores):
+    at, out = torch.argmax(scores[-1]), []
+    for t in range(len(parents) - 1, -1, -1):
+        out.append(tokens[t][at])
+        at = parents[t][at]
+    return out[::-1]
+"""
+_ALIVE = """
+def alive(tokens, ends, parents, scores):
+    live = torch.ones_like(tokens)
+    for i in range(1, tokens.shape[1]):
+        live[:, i] = (tokens[:, i] != ends) & live.gather(1, parents[:, i : i + 1]).squeeze(1)
+    return (scores * live).argmax(-1)
+"""
+_AUTOMATON = """
+def advance(automaton, state, logits):
+    n = 0
+    for token in logits.argmax(-1).tolist():
+        if token not in automaton[state]:
+            break
+        state = automaton[state][token]
+        n += 1
+    return state, n
+"""
+_REGION = """
+def region(near, colours, start):
+    queue, kept = [start], []
+    while queue:
+        at = queue.pop()
+        kept.append(at)
+        queue += [k for k in near[at] if colours[k] == colours[at]]
+    return kept
+"""
 
 _OUTSIDE = """
 from kernels import verify_tree_greedy
@@ -155,6 +274,19 @@ CASES = (
     Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),
     Case("a dictionary of children", {"a.py": _DICTIONARY}, Standing.PRESENT),
     Case("a table of paths", {"a.py": _PATHS}, Standing.PRESENT),
+    Case("a call of itself for the child that matches", {"a.py": _RECURSION}, Standing.PRESENT),
+    Case("calls of itself, the longest path kept", {"a.py": _LONGEST}, Standing.PRESENT),
+    Case("children filtered", {"a.py": _FILTER}, Standing.PRESENT),
+    Case("a frontier by parents", {"a.py": _FRONT}, Standing.PRESENT),
+    Case("a queue of nodes that stand", {"a.py": _QUEUE}, Standing.PRESENT),
+    Case("levels in torch", {"a.py": _LEVELS}, Standing.PRESENT),
+    Case("a trie of stop words by calls of itself", {"a.py": _STOP_WORDS}, Standing.ABSENT),
+    Case("a trie whose children are filtered", {"a.py": _TRIE}, Standing.ABSENT),
+    Case("a radix tree of prefixes", {"a.py": _RADIX}, Standing.ABSENT),
+    Case("beams followed back", {"a.py": _BEAMS}, Standing.ABSENT),
+    Case("beams that have not ended", {"a.py": _ALIVE}, Standing.ABSENT),
+    Case("an automaton follows what was sampled", {"a.py": _AUTOMATON}, Standing.ABSENT),
+    Case("a region of one colour", {"a.py": _REGION}, Standing.ABSENT),
     Case("a chain is no tree", {"a.py": _CHAIN}, Standing.ABSENT),
     Case("a grammar walk accepts nothing", {"a.py": _GRAMMAR}, Standing.ABSENT),
     Case("a replay of accepted tokens accepts nothing", {"a.py": _REPLAY}, Standing.ABSENT),

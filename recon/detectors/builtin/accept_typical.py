@@ -93,6 +93,13 @@ def posterior(probs, ids, epsilon, delta):
     bound = torch.minimum(torch.ones_like(entropy) * epsilon, torch.exp(-entropy) * delta)
     return px > bound
 """
+_GUARDED = """
+def posterior(probs, ids, epsilon, delta, tiny):
+    safe = probs.clamp_min(tiny)
+    entropy = -(probs * safe.log()).sum(-1)
+    bound = torch.minimum(torch.full_like(entropy, epsilon), torch.exp(-entropy) * delta)
+    return probs.gather(-1, ids[..., None]).squeeze(-1) > bound
+"""
 _TRITON = """
 @triton.jit
 def k(count, draft, p, n, V, cap, factor, BLOCK: tl.constexpr):
@@ -189,6 +196,7 @@ def accept(predicts, probs, least):
 CASES = (
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("the rule in torch", {"a.py": _TORCH}, Standing.PRESENT),
+    Case("the logarithm kept from zero", {"a.py": _GUARDED}, Standing.PRESENT),
     Case("the rule in Triton", {"a.py": _TRITON}, Standing.PRESENT),
     Case("the rule in CUDA, the entropy taken before", {"a.cuh": _CUDA}, Standing.PRESENT),
     Case("a fixed threshold beside the draw", {"a.cuh": _ALSO}, Standing.PARTIAL),

@@ -6,7 +6,8 @@ What it is
 
 What counts
     shaped: a mask in which ancestors are marked is handed on, through calls and fields, to an attention kernel that
-    takes a mask, outside of the loops that draft; and somewhere a walk accepts along a tree.
+    takes a mask, or to torch's own attention, outside of the loops that draft; and somewhere a walk accepts along a
+    tree.
     Without such a walk the standing is partial: nodes see the right keys, and are judged as a chain.
 
 Blind spots
@@ -93,9 +94,22 @@ def follow(children, posterior):
         token = posterior[node]
     return path, token
 """
+_TORCH = """
+def ancestors(parents):
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for i in range(1, len(parents)):
+        mask[i] |= mask[parents[i]]
+    return mask
+
+
+def attend(q, k, v, parents):
+    mask = ancestors(parents)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+"""
 
 CASES = (
     Case("a mask and a walk", {"tree.py": _TREE, "kernel.py": _KERNEL, "walk.py": _WALK}, Standing.PRESENT),
+    Case("a mask for torch's attention, and a walk", {"a.py": _TORCH, "walk.py": _WALK}, Standing.PRESENT),
     Case("a mask without a walk", {"tree.py": _TREE, "kernel.py": _KERNEL}, Standing.PARTIAL),
     Case("a hook that nobody feeds", {"kernel.py": _KERNEL}, Standing.ABSENT),
 )

@@ -5,9 +5,10 @@ What it is
     keys and values of the path are copied to the contiguous slots behind the prefix, where the next step expects them.
 
 What counts
-    shaped: in every layer's buffer entries are copied to other places of the same buffer, and the function nearest
-    above from which calls lead there leads to acceptance along a tree as well. Where only the page table is rewritten
-    to the accepted slots, and the others are given back, the standing is partial.
+    shaped: in every layer's buffer, or in a layer's keys and values alike, entries are copied to other places of the
+    same buffer, and the function nearest above from which calls lead there leads to acceptance along a tree as well.
+    Where only the page table is rewritten to the accepted slots, and the others are given back, the standing is
+    partial.
 
 Blind spots
     That the copied places are those of accepted nodes is taken from calls, not from values; a copy of recurrent states
@@ -160,6 +161,36 @@ def verify(pool, tree, posterior):
     save(pool.host, pool.keys, path, path)
     return path, bonus
 """
+_PAIR = """
+from walk import follow
+
+
+def compact(keys, values, slots, accepted):
+    source = slots.gather(1, accepted)
+    target = slots[:, : accepted.shape[1]]
+    keys[target] = keys[source].clone()
+    values[target] = values[source].clone()
+
+
+def verify(layer, tree, posterior, slots):
+    path, bonus = follow(tree.children, posterior)
+    compact(layer.keys, layer.values, slots, torch.tensor(path)[None])
+    return path, bonus
+"""
+_BEAMS = """
+from walk import follow
+
+
+def keep(tokens, scores, best):
+    tokens[: len(best)] = tokens[best]
+    scores[: len(best)] = scores[best]
+
+
+def verify(tree, posterior, tokens, scores):
+    path, bonus = follow(tree.children, posterior)
+    keep(tokens, scores, path)
+    return path, bonus
+"""
 
 CASES = (
     Case(
@@ -168,6 +199,8 @@ CASES = (
         Standing.PRESENT,
     ),
     Case("moved by a kernel", {"walk.py": _WALK, "cache.py": _KERNEL, "step.py": _STEP}, Standing.PRESENT),
+    Case("a layer's keys and values", {"walk.py": _WALK, "step.py": _PAIR}, Standing.PRESENT),
+    Case("rows of beams", {"walk.py": _WALK, "step.py": _BEAMS}, Standing.ABSENT),
     Case("moved along an axis", {"walk.py": _WALK, "step.py": _AXIS}, Standing.PRESENT),
     Case("the page table alone", {"walk.py": _WALK, "step.py": _TABLE_ONLY}, Standing.PARTIAL),
     Case(

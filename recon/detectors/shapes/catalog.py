@@ -5,7 +5,7 @@ from recon.detectors.api import Shape
 from recon.detectors.shapes.blocks import block_parts
 from recon.detectors.shapes.building import tree_choices
 from recon.detectors.shapes.capture import captured_steps
-from recon.detectors.shapes.chains import greedy_chains, stochastic_chains, synthetic_chains
+from recon.detectors.shapes.chains import greedy_chains, leading_counts, stochastic_chains, synthetic_chains
 from recon.detectors.shapes.drafting import branch_keys, draft_loops
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
 from recon.detectors.shapes.moves import cache_moves, freed_slots, lowered_lengths
@@ -45,6 +45,12 @@ GREEDY_CHAIN = Shape(
     "drafted tokens compared with the target's choices position by position, up to the first mismatch",
     (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ, F.COMPARE_EQ | F.REDUCE | F.WHERE, F.COMPARE_EQ | F.ARGMAX),
     greedy_chains,
+)
+LEADING_COUNT = Shape(
+    "leading",
+    "a number of leading matches of two token sequences, handed back without any token",
+    (F.SCAN | F.COMPARE_EQ,),
+    leading_counts,
 )
 STOCHASTIC_CHAIN = Shape(
     "ratio",

@@ -10,10 +10,13 @@ from recon.detectors.shapes.terms import (
     SCANS,
     Load,
     arguments,
+    bare,
     callee,
     is_opaque,
     is_random,
     loads,
+    names_in,
+    subject,
 )
 from recon.index.sighting import Sighting
 from recon.index.term import Term
@@ -31,7 +34,7 @@ def greedy_chains(view: View) -> Iterator[Sighting]:
         if pair is None:
             continue
         stop = _stop(view, compare, step)
-        if not stop or not _emits(view, compare, pair):
+        if not stop or not _emits(view, compare, pair, step):
             continue
         yield Sighting(
             f"chain.{stop}",
@@ -40,6 +43,19 @@ def greedy_chains(view: View) -> Iterator[Sighting]:
             "target's token is emitted there",
         )
         return
+
+
+def leading_counts(view: View) -> Iterator[Sighting]:
+    """Accepted lengths that are handed back alone: whoever asked takes the tokens."""
+    if any(greedy_chains(view)):
+        return
+    for compare, step in view.compares():
+        is_pair = compare.text in EQUALITY and _two_sequences(view, compare, step) is not None
+        if is_pair and _stop(view, compare, step) in ("product", "scan") and _counts(view, compare):
+            yield Sighting(
+                "leading", compare.line, "leading matches of two token sequences are counted and handed back"
+            )
+            return
 
 
 _STOPS = {
@@ -74,9 +90,15 @@ def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
         names = {source.dotted() for source in view.sources(side) if source.op == "name"}
         return found | {name for name in names if name in view.params}
     rounds = moving(view, loop)
-    return {
-        load.base for load in view.loads_of(side, loop) if any(view.depends(load, name, loop) for name in rounds)
-    } | {source.dotted() for source in view.sources(side, loop) if source.dotted() and _is_element(source, loop)}
+    loaded = {load.base for load in view.loads_of(side, loop) if any(view.depends(load, name, loop) for name in rounds)}
+    return loaded | _gone_through(view, side, loop)
+
+
+def _gone_through(view: View, side: Term, loop: Term | None) -> set[str]:
+    """Sequences that a loop goes through element by element, the side being one: `for a, b in zip(x, y)`."""
+    found = view.definitions.get(bare(side).dotted(), ())
+    each = [one.value for one in found if one.value.op == "each" and one.step.loops[-1:] == (loop,)]
+    return {subject(value.parts[0]) for value in each} - {"", "range"}
 
 
 def _is_scalar_key(load: Load) -> bool:
@@ -93,15 +115,6 @@ def moving(view: View, loop: Term) -> set[str]:
             if counts and not definition.weak and within(definition.step, loop):
                 names.add(name)
     return names
-
-
-def _is_element(source: Term, loop: Term) -> bool:
-    """Whether a source is a sequence that the loop goes through element by element: `for a, b in zip(x, y)`."""
-    return loop.op == "for" and source.dotted() in {part.dotted() for part in loop.parts[1].walk()} - {
-        "",
-        "range",
-        "zip",
-    }
 
 
 # What ends acceptance
@@ -161,32 +174,78 @@ def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
 # What is emitted
 
 
-def _emits(view: View, compare: Term, bases: set[str]) -> bool:
+def _emits(view: View, compare: Term, bases: set[str], step: Step) -> bool:
     """Whether one of the compared sequences is written out, or read at the place where acceptance ended."""
     governed = view.governed(compare)
     compared = view.behind(compare)
-    for step in view.steps:
-        for load in loads(step.term):
+    for other in view.steps:
+        for load in loads(other.term):
             if (
                 load.base in bases
                 and id(load.term) not in compared
                 and any(_is_place(key, governed) for key in load.keys)
             ):
                 return True
-    return any(_writes(view, store, bases, governed, compare) for store in view.stores())
+    if any(_writes(view, store, bases, governed, compare) for store in view.stores()):
+        return True
+    return not step.loops and _counts(view, compare, bases)
 
 
 def _is_place(key: Term, governed: set[str]) -> bool:
-    """Whether a key is made of the accepted length itself."""
-    return key.op != "slice" and bool(governed & {part.dotted() for part in key.walk()})
+    """Whether a key is made of the accepted length itself: `n`, or `: n + 1`, which takes the next token too."""
+    if key.op == "slice":
+        end = key.parts[1]
+        goes_on = end.op == "op" and end.text == "+" and any(part.op == "const" for part in end.parts)
+        return goes_on and bool(governed & names_in(end))
+    return bool(governed & names_in(key))
 
 
 def _writes(view: View, store: Store, bases: set[str], governed: set[str], compare: Term) -> bool:
     loop = store.step.loops[-1] if store.step.loops else None
-    if not {load.base for load in view.loads_of(store.value, loop)} & bases:
+    written = {load.base for load in view.loads_of(store.value, loop)} | _gone_through(view, store.value, loop)
+    if not written & bases:
         return False
     guards = {name for guard in store.step.guards for name in view.names_behind(guard.test)}
-    return bool(guards & governed) or view.guarded_by(store.step, compare)
+    if guards & governed or view.guarded_by(store.step, compare):
+        return True
+    return loop is not None and not store.keys and _ends_on_mismatch(view, compare, loop)
+
+
+def _ends_on_mismatch(view: View, compare: Term, loop: Term) -> bool:
+    """Whether a loop is left where a token differs, and for no other outcome of the comparison.
+
+    What the loop appends before is then the leading matches and the token that stands in the place of the first other.
+    """
+    for step in view.steps:
+        refuses = step.term.op == "return" and step.term.parts and step.term.parts[0].op == "const"
+        if step.term.op not in ("break", "return") or refuses or step.loops[-1:] != (loop,) or not step.guards:
+            continue
+        test, holds = step.guards[-1].test, step.guards[-1].holds
+        while test.op == "not":
+            test, holds = test.parts[0], not holds
+        if test is compare and holds is (compare.text == "!="):
+            return True
+    return False
+
+
+def _counts(view: View, compare: Term, beside: set[str] | None = None) -> bool:
+    """Whether the number of leading matches is given back, as it is; with `beside`, together with such a sequence."""
+    for step in view.steps:
+        if step.term.op != "return" or not step.term.parts:
+            continue
+        given = step.term.parts[0].parts if step.term.parts[0].op == "tuple" else step.term.parts
+        sums = [part for part in given if any(_is_count(view, source, compare) for source in view.sources(part))]
+        if sums and (beside is None or any(subject(part) in beside for part in given if part not in sums)):
+            return True
+    return False
+
+
+def _is_count(view: View, source: Term, compare: Term) -> bool:
+    """`match.cumprod(1).sum(1)`."""
+    if callee(source) not in ("sum", "count_nonzero"):
+        return False
+    scans = [scan for scan in view.calls_behind(source, SCANS) if any(part.op != "kw" for part in arguments(scan))]
+    return any(id(compare) in view.matches(part) for scan in scans for part in arguments(scan))
 
 
 # Stochastic acceptance

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recon.detectors.shapes.behind import Behind
-from recon.detectors.shapes.terms import CASTS, GROWERS, LOGIC, MATHS, Load, callee, loads, subject
+from recon.detectors.shapes.terms import CASTS, GROWERS, LOGIC, MATHS, Load, callee, loads, piece_of, subject
 from recon.index.term import Term
 
 
@@ -131,7 +131,7 @@ class View:
         if target.op == "tuple":
             paired = value.op == "tuple" and len(value.parts) == len(target.parts)
             for position, part in enumerate(target.parts):
-                piece = value.parts[position] if paired else Term("item", str(position), (value,), value.line)
+                piece = value.parts[position] if paired else piece_of(value, position)
                 self._define(part, piece, step)
             return
         base = subject(target)

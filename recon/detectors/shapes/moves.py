@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from recon.detectors.shapes.algebra import alike
 from recon.detectors.shapes.flow import Store, View
 from recon.detectors.shapes.states import copied
 from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads, names_in, subject
@@ -15,7 +16,8 @@ def cache_moves(view: View) -> Iterator[Sighting]:
         load = copied(view, store)
         if load is None or view.root(load.base) != store.base:
             continue
-        if _is_layer(view, store, load) and _is_elsewhere(view, store, load):
+        is_one = _is_layer(view, store, load) or _is_of_pair(view, store, load)
+        if is_one and _is_elsewhere(view, store, load):
             note = "in every layer's buffer entries are copied to other places of the same buffer"
             yield Sighting("move", store.step.term.line, note)
             return
@@ -47,6 +49,35 @@ def _is_layer(view: View, store: Store, load: Load) -> bool:
     if {key.dotted() for key in store.keys} & {key.dotted() for key in load.keys} & rounds:
         return True
     return callee(load.term) == "load" and any(_is_from_table(view, one.value) for one in own)
+
+
+def _is_of_pair(view: View, store: Store, load: Load) -> bool:
+    """Whether keys and values move alike, from chosen slots of a list to its first ones, whatever layer they are of."""
+    partners = [
+        other
+        for other in view.stores()
+        if other.base != store.base and _are_alike(other.keys, store.keys) and _is_moved_by(view, other, load)
+    ]
+    chosen, first = (
+        {one.base: one for key in keys for one in view.loads_behind(key)} for keys in (load.keys, store.keys)
+    )
+    both = chosen.keys() & first.keys()
+    return bool(partners) and any(_is_leading(first[base]) and not _is_leading(chosen[base]) for base in both)
+
+
+def _is_moved_by(view: View, store: Store, load: Load) -> bool:
+    other = copied(view, store)
+    return other is not None and view.root(other.base) == store.base and _are_alike(other.keys, load.keys)
+
+
+def _are_alike(some: tuple[Term, ...], others: tuple[Term, ...]) -> bool:
+    return len(some) == len(others) and all(map(alike, some, others))
+
+
+def _is_leading(load: Load) -> bool:
+    """`slots[:n]`, `slots[:, :n]`."""
+    last = load.keys[-1]
+    return last.op == "slice" and last.parts[1].op != "none"
 
 
 def _rounds(store: Store) -> set[str]:

@@ -118,6 +118,18 @@ def _subscript(term: Term) -> list[Load]:
     return [Load(name, keys, term)]
 
 
+def piece_of(value: Term, position: int) -> Term:
+    """What one of several names gets of a value: of what `zip` pairs off, the elements of one sequence alone."""
+    paired = value.parts[0] if value.op == "each" else value
+    given = paired.parts[1:]
+    first = {"zip": 0, "enumerate": 1}.get(callee(paired), len(given) + position)  # `enumerate` counts first
+    own = position - first
+    is_plain = all(part.op not in ("star", "kw") for part in given[: own + 1])
+    if value.op == "each" and 0 <= own < len(given) and is_plain:
+        return Term("each", "", (given[own],), value.line)
+    return Term("item", str(position), (value,), value.line)
+
+
 def bare(term: Term) -> Term:
     """A value without the casts around it."""
     while callee(term) in CASTS and term.parts[0].op == "attr":

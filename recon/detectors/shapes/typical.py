@@ -10,6 +10,7 @@ from recon.detectors.shapes.terms import (
     ORDER,
     Load,
     arguments,
+    bare,
     callee,
     is_constant,
     is_opaque,
@@ -26,6 +27,7 @@ _LOGS = frozenset({"log", "log2", "logf", "__logf", "log_", "log_softmax", "log1
 _EXPS = frozenset({"exp", "exp2", "expf", "__expf", "exp_"})
 _READY = frozenset({"xlogy", "entr"})
 _MODULES = frozenset({"torch", "tl", "F", "np", "torch.nn.functional", "torch.special", "tl.math", "math"})
+_LIFTS = frozenset({"maximum", "max", "fmax", "fmaxf", "clamp_min", "clamp", "clip", "add"})
 _LOWER = frozenset({"minimum", "min", "fmin", "fminf", "clamp", "clip", "clamp_max", "where", "clamp_"})
 
 
@@ -106,12 +108,18 @@ def _is_of(view: View, value: Term, call: Term) -> bool:
     if callee(call) == "log_softmax":
         soft = [source for source in view.sources(value) if callee(source) == "softmax"]
         return any(alike(one, other) for each in soft for one in arguments(each) for other in given)
-    return any(alike(value, part) for each in given for part in (each, *(each.parts if _only_lifts(each) else ())))
+    return any(alike(bare(value), part) for each in given for part in _guarded(view, bare(each)))
 
 
-def _only_lifts(term: Term) -> bool:
-    """`p + tiny`, `max(p, tiny)`."""
-    return (term.op == "op" and term.text == "+") or callee(term) in ("maximum", "max", "clamp_min", "clamp", "fmaxf")
+def _guarded(view: View, term: Term) -> Iterator[Term]:
+    """A term, and what it is if something only keeps it from zero: `p + tiny`, `max(p, tiny)`, `p.clamp_min(tiny)`."""
+    yield term
+    strong = [one for one in view.definitions.get(term.dotted(), ()) if not one.weak]
+    lifted = bare(strong[0].value) if len(strong) == 1 else term
+    if lifted.op == "op" and lifted.text == "+":
+        yield from map(bare, lifted.parts)
+    elif callee(lifted) in _LIFTS:
+        yield from map(bare, arguments(lifted))
 
 
 # The adaptive threshold: p[token] > min(epsilon, delta * exp(-H))

@@ -9,9 +9,11 @@ grammar walks, radix and suffix trees, replays of tokens already accepted.
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View, within
+from recon.detectors.shapes.picks import filtered_walks
 from recon.detectors.shapes.residuals import is_zeroing, residuals
 from recon.detectors.shapes.terms import (
     EQUALITY,
+    LOGIC,
     ORDER,
     RANDOM,
     SCANS,
@@ -35,6 +37,7 @@ def greedy_walks(view: View) -> Iterator[Sighting]:
     for loop in _all_loops(view):
         yield from _dictionary_walks(view, loop)
         yield from _parent_scans(view, loop)
+    yield from filtered_walks(view)
     yield from _path_tables(view)
     yield from _chain_sets(view)
 
@@ -189,11 +192,13 @@ def _is_token_test(view: View, compare: Term, index: str, node: str, loop: Term)
 def _frontiers(view: View, loop: Term) -> Iterator[Sighting]:
     for name, definitions in view.definitions.items():
         for definition in definitions:
-            if not within(definition.step, loop) or definition.weak:
+            if not within(definition.step, loop):
                 continue
-            compare = _gathers_itself(view, name, definition.value) or _grows_by_parent(
-                view, name, definition.value, loop
-            )
+            value = definition.value
+            if definition.weak:
+                compare = _stands_by_parent(view, name, value)
+            else:
+                compare = _gathers_itself(view, name, value) or _grows_by_parent(view, name, value, loop)
             if compare is not None and _is_reduced(view, name):
                 yield Sighting(
                     "walk.frontier",
@@ -215,6 +220,23 @@ def _gathers_itself(view: View, name: str, value: Term) -> Term | None:
         return None
     equalities = [match for match in view.matches(value).values() if match.text == "=="]
     return next((match for match in equalities if _is_of_tokens(view, match)), None)
+
+
+def _stands_by_parent(view: View, name: str, value: Term) -> Term | None:
+    """`v[i] = v[parent[i]] & match[i]`: the equality behind the match, one side of which is read at the parent too."""
+    keys = [key for load in loads(value) if load.base == name for key in load.keys if key.op not in ("const", "slice")]
+    links = {load.base for key in keys for load in view.loads_behind(key)} - {name}
+    if not links or not any(part.op in ("and", "op", "select") or callee(part) in LOGIC for part in value.walk()):
+        return None
+    for compare in view.behind(value).values():
+        if compare.op == "compare" and compare.text == "==" and _is_of_tokens(view, compare):
+            at_parent = [
+                any(links & view.names_behind(key) for load in view.loads_of(side) for key in load.keys)
+                for side in compare.parts
+            ]
+            if sum(at_parent) == 1:
+                return compare
+    return None
 
 
 def _grows_by_parent(view: View, name: str, value: Term, loop: Term) -> Term | None:

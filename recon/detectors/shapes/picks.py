@@ -1,0 +1,171 @@
+"""Walks that choose the next nodes by a filter: comprehensions, lists of nodes that stand, recursion over children.
+
+Each asks of a child whether its drafted token is what the target chose at the child's own parent, and goes on from the
+children that pass. A walk that compares with a text, place by place, as tries and prefix trees do, is none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recon.detectors.shapes.flow import Step, View, within
+from recon.detectors.shapes.terms import CASTS, EQUALITY, Load, bare, callee, loads, names_in
+from recon.index.sighting import Sighting
+from recon.index.term import Term
+
+_NOTES = {
+    "filter": "the nodes that come next are those children whose token is the target's choice at their parent",
+    "recursion": "a child whose token is the target's choice at its parent is gone on from by a call of the function "
+    "itself",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Filter:
+    """A comprehension, or a comparison in loops, by which children are kept."""
+
+    term: Term
+    step: Step
+    clauses: tuple[tuple[Term, Term], ...]
+    """What goes through what."""
+    compares: tuple[Term, ...]
+
+
+def filtered_walks(view: View) -> Iterator[Sighting]:
+    """Walks by filters that feed themselves: in a loop, or through a call of the function itself."""
+    for kept in _filters(view):
+        for compare, nodes in _token_tests(view, kept):
+            form = _goes_on(view, kept, compare, nodes) or _recurs(view, kept, compare, nodes)
+            if form:
+                yield Sighting(f"walk.{form}", compare.line, _NOTES[form])
+                return
+
+
+def _filters(view: View) -> Iterator[_Filter]:
+    for step in view.steps:
+        for term in step.term.walk():
+            if term.op == "comp":
+                parts = [part for part in term.parts[1:] if part.op != "if"]
+                tests = [test for part in term.parts[1:] if part.op == "if" for test in part.walk()]
+                clauses = tuple(zip(parts[::2], parts[1::2], strict=False))
+                yield _Filter(term, step, clauses, tuple(test for test in tests if test.op == "compare"))
+    for loop in {id(loop): loop for step in view.steps for loop in step.loops if loop.op == "for"}.values():
+        inside = [(compare, step) for compare, step in view.compares() if step.loops[-1:] == (loop,)]
+        compares = tuple(compare for compare, _ in inside)
+        for compare, step in inside:
+            clauses = tuple((each.parts[0], each.parts[1]) for each in step.loops if each.op == "for")
+            yield _Filter(compare, step, clauses, compares)
+
+
+def _token_tests(view: View, kept: _Filter) -> Iterator[tuple[Term, set[str]]]:
+    """Equalities of a child's token and what was chosen at its parent, each with the names that the parents come from.
+
+    `token[c] == chosen[n]` for a c out of `children[n]`, or `token[c] == chosen[parent[c]]` beside a test of
+    `parent[c]`.
+    """
+    for compare in kept.compares:
+        if compare.text not in EQUALITY:
+            continue
+        for target, iterable in kept.clauses:
+            child = target.dotted()
+            for ours, theirs in (compare.parts, compare.parts[::-1]) if child else ():
+                drafted = {load.base for load in view.loads_of(ours) if _is_at(load, child)}
+                chosen = [load for load in view.loads_of(theirs) if load.base not in drafted]
+                nodes = _parents(view, kept, chosen, child, iterable) if drafted else set()
+                if nodes:
+                    yield compare, nodes
+
+
+def _parents(view: View, kept: _Filter, chosen: list[Load], child: str, iterable: Term) -> set[str]:
+    nodes: set[str] = set()
+    above = {key.dotted() for load in _listed(iterable) for key in map(bare, load.keys)} - {"", child}
+    for load in chosen:
+        for key in map(bare, load.keys):
+            if key.dotted() in above:
+                nodes |= {key.dotted(), *_drawn_from(kept, key.dotted())}
+            links = [link for link in view.loads_of(key) if _is_at(link, child)]
+            nodes |= {name for link in links for name in _tested(view, kept, link, child)}
+    return nodes
+
+
+def _listed(iterable: Term) -> list[Load]:
+    """The loads that children are listed by: `children[n]`, sorted, numbered or not."""
+    inner = bare(iterable)
+    if callee(inner) in ("list", "sorted", "reversed", "tuple", "set", "iter", *CASTS):
+        inner = inner.parts[-1]
+    return loads(inner, deep=False)
+
+
+def _drawn_from(kept: _Filter, node: str) -> set[str]:
+    return {name for target, iterable in kept.clauses if target.dotted() == node for name in names_in(iterable)}
+
+
+def _tested(view: View, kept: _Filter, link: Load, child: str) -> Iterator[str]:
+    """Names that a child's parent is compared with, or sought in."""
+    for compare in kept.compares:
+        for ours, theirs in (compare.parts, compare.parts[::-1]) if compare.text in ("in", *EQUALITY) else ():
+            if any(load.base == link.base and _is_at(load, child) for load in view.loads_of(ours)):
+                yield from names_in(theirs)
+
+
+def _is_at(load: Load, name: str) -> bool:
+    """Whether a name is itself a part of an address, not only behind one."""
+    return any(bare(key).dotted() == name for key in load.keys)
+
+
+# What becomes of the children that pass
+
+
+def _goes_on(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
+    """Whether the parents of the next round are the children that passed, and something is kept of them."""
+    lists = {
+        store.base
+        for store in view.stores()
+        if callee_is_growth(store.step.term) and view.guarded_by(store.step, compare)
+    } & {store.base for store in view.stores() if within(store.step, kept.step.loops[0] if kept.step.loops else None)}
+    for loop in kept.step.loops:
+        for node in nodes:
+            for each in view.definitions.get(node, ()):
+                if each.weak or not within(each.step, loop) or each.value.op == "each":
+                    continue
+                grown = lists & view.names_behind(each.value, loop) - {node}
+                passed = kept.term is not compare and view.holds(each.value, kept.term, loop)
+                if (grown or passed) and _is_kept(view, kept, compare, node):
+                    return "filter"
+    return ""
+
+
+def callee_is_growth(term: Term) -> bool:
+    """Whether a statement appends to something."""
+    return term.op == "do" and callee(term.parts[0]) == "append"
+
+
+def _is_kept(view: View, kept: _Filter, compare: Term, node: str) -> bool:
+    """Whether more than the next node is made of the match, or the node is what the function gives back."""
+    targets = {name for target, _ in kept.clauses for name in names_in(target)}
+    if view.governed(compare) - targets - {node}:
+        return True
+    return any(node in names_in(step.term) for step in view.steps if step.term.op == "return")
+
+
+def _recurs(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
+    """Whether the function calls itself for a child that passed, with the child where the parent was given."""
+    children = {name for target, _ in kept.clauses for name in names_in(target)}
+    for call, step in view.calls(view.body.text) if view.body.op == "def" and view.body.text else ():
+        is_inside = any(inner is call for inner in kept.term.walk())
+        if not is_inside and not view.guarded_by(step, compare):
+            continue
+        used = step.term.op in ("return", "assign") or any(view.guarded_by(s.step, compare) for s in view.stores())
+        if used and any(_given(view, call, node) in children for node in nodes & set(view.params)):
+            return "recursion"
+    return ""
+
+
+def _given(view: View, call: Term, parameter: str) -> str:
+    """The name that a call of the function itself hands to one of its parameters."""
+    named = {part.text: part.parts[0].dotted() for part in call.parts[1:] if part.op == "kw"}
+    if parameter in named:
+        return named[parameter]
+    names = [name for name in view.params if name not in ("self", "cls")]
+    positional = [part for part in call.parts[1:] if part.op != "kw"]
+    place = names.index(parameter) if parameter in names else len(positional)
+    return positional[place].dotted() if place < len(positional) else ""
