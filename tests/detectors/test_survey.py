@@ -37,6 +37,23 @@ def spelled_all(terms: object) -> set[str]:
 # Laying out
 
 
+def test_names_that_are_bound_together_get_their_own_share() -> None:
+    """Of what is paired off, each the elements of one sequence."""
+    seen = view("""
+        def f(a, b, c):
+            for x, y in zip(a, b):
+                pass
+            for i, (z, w) in enumerate(zip(b, c)):
+                pass
+            for v, u in c:
+                pass
+    """)
+
+    assert ["(each a)", "(each b)", "(each b)", "(each c)"] == [spelled(value(seen, name)) for name in "xyzw"]
+    assert ["(item:0 (each c))", "(item:1 (each c))"] == [spelled(value(seen, name)) for name in "vu"]
+    assert ["a", "b", "b", "c"] == [seen.sources(value(seen, name))[0].dotted() for name in "xyzw"]
+
+
 def test_a_step_knows_its_loops_and_its_guards() -> None:
     """Also those that an early exit above it leaves behind."""
     seen = view("""

@@ -38,11 +38,10 @@ _WORDS = (frozenset({"verify", "greedy"}), frozenset({"rejection", "greedy"}), f
 
 def detect(index: Index) -> Findings:
     """Places that accept a chain by equality, or another rule from which the same follows."""
-    chains = seen(index, GREEDY_CHAIN.id)
+    chains, counts = seen(index, GREEDY_CHAIN.id), seen(index, LEADING_COUNT.id)
     if chains:
-        return Findings(evidence=tuple(chains), reach=reach_of(chains))
+        return Findings(evidence=tuple(chains), nearest=tuple(counts), reach=reach_of(chains))
     walks, ratios = seen(index, GREEDY_WALK.id), seen(index, STOCHASTIC_CHAIN.id)
-    counts = seen(index, LEADING_COUNT.id)
     others = walks or ratios or [place for place in counts if place.scope]
     lacks = _BY_TREE if walks else _BY_RATIO if ratios else _COUNTED if others else ""
     elsewhere = outside(index, *_WORDS)
