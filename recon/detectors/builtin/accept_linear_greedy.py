@@ -176,6 +176,18 @@ def same(tokens, others):
             return False
     return True
 """
+_MARKERS = """
+def expand(parts, closing):
+    out, end = [], None
+    for part in parts:
+        if end is not None:
+            out.append(part)
+            if part == end:
+                end = None
+        elif part in closing:
+            end = closing[part]
+    return out
+"""
 
 CASES = (
     Case("rejection sampling alone", {"a.py": _RATIO}, Standing.PARTIAL),
@@ -190,6 +202,7 @@ CASES = (
     Case("a count alone that no runner reaches", {"a.py": _COUNT.partition("class Runner")[0]}, Standing.ABSENT),
     Case("an accuracy over leading matches", {"a.py": _ACCURACY}, Standing.ABSENT),
     Case("a list that ends at the first match", {"a.py": _UNTIL}, Standing.ABSENT),
+    Case("a marker that ends a run", {"a.py": _MARKERS}, Standing.ABSENT),
     Case("a check of two lists", {"a.py": _CHECK}, Standing.ABSENT),
     Case("the length of a shared prefix emits nothing", {"a.py": _PREFIX}, Standing.ABSENT),
 )

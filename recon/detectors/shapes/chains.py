@@ -73,7 +73,7 @@ def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
         return None
     loop = step.loops[-1] if step.loops else None
     left, right = (_sequence(view, side, loop) for side in compare.parts)
-    if not left or not right or left & right:
+    if not left or not right or left & right or _is_looked_up(view, compare, loop):
         return None
     if loop is not None and view.chased(step.loops[0]):
         chased = view.chased(step.loops[0])
@@ -81,6 +81,16 @@ def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
         if any(view.depends(load, name, step.loops[0]) for load in sides for name in chased):
             return None  # a walk, not a chain
     return left | right
+
+
+def _is_looked_up(view: View, compare: Term, loop: Term | None) -> bool:
+    """Whether one side is looked up by the other, `end[token] == token`, not read at the same position."""
+    for ours, theirs in (compare.parts, compare.parts[::-1]):
+        name = bare(ours).dotted()
+        keys = [key for load in view.loads_of(theirs, loop) for key in load.keys]
+        if _gone_through(view, ours, loop) and any(name in names_in(key) for key in keys):
+            return True
+    return False
 
 
 def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:

@@ -21,10 +21,11 @@ _NOTES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Filter:
-    """A comprehension, or a comparison in loops, by which children are kept."""
+    """A comprehension, or a loop, by which children are kept."""
 
     term: Term
     step: Step
+    """Of the comprehension, or of the loop's first comparison."""
     clauses: tuple[tuple[Term, Term], ...]
     """What goes through what."""
     compares: tuple[Term, ...]
@@ -50,10 +51,9 @@ def _filters(view: View) -> Iterator[_Filter]:
                 yield _Filter(term, step, clauses, tuple(test for test in tests if test.op == "compare"))
     for loop in {id(loop): loop for step in view.steps for loop in step.loops if loop.op == "for"}.values():
         inside = [(compare, step) for compare, step in view.compares() if step.loops[-1:] == (loop,)]
-        compares = tuple(compare for compare, _ in inside)
-        for compare, step in inside:
+        for _, step in inside[:1]:
             clauses = tuple((each.parts[0], each.parts[1]) for each in step.loops if each.op == "for")
-            yield _Filter(compare, step, clauses, compares)
+            yield _Filter(loop, step, clauses, tuple(compare for compare, _ in inside))
 
 
 def _token_tests(view: View, kept: _Filter) -> Iterator[tuple[Term, set[str]]]:
@@ -120,21 +120,21 @@ def _goes_on(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
     lists = {
         store.base
         for store in view.stores()
-        if callee_is_growth(store.step.term) and view.guarded_by(store.step, compare)
-    } & {store.base for store in view.stores() if within(store.step, kept.step.loops[0] if kept.step.loops else None)}
+        if _is_growth(store.step.term) and within(store.step, kept.term) and view.guarded_by(store.step, compare)
+    }
     for loop in kept.step.loops:
         for node in nodes:
             for each in view.definitions.get(node, ()):
                 if each.weak or not within(each.step, loop) or each.value.op == "each":
                     continue
                 grown = lists & view.names_behind(each.value, loop) - {node}
-                passed = kept.term is not compare and view.holds(each.value, kept.term, loop)
+                passed = kept.term.op == "comp" and view.holds(each.value, kept.term, loop)
                 if (grown or passed) and _is_kept(view, kept, compare, node):
                     return "filter"
     return ""
 
 
-def callee_is_growth(term: Term) -> bool:
+def _is_growth(term: Term) -> bool:
     """Whether a statement appends to something."""
     return term.op == "do" and callee(term.parts[0]) == "append"
 
@@ -151,7 +151,7 @@ def _recurs(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
     """Whether the function calls itself for a child that passed, with the child where the parent was given."""
     children = {name for target, _ in kept.clauses for name in names_in(target)}
     for call, step in view.calls(view.body.text) if view.body.op == "def" and view.body.text else ():
-        is_inside = any(inner is call for inner in kept.term.walk())
+        is_inside = kept.term.op == "comp" and any(inner is call for inner in kept.term.walk())
         if not is_inside and not view.guarded_by(step, compare):
             continue
         used = step.term.op in ("return", "assign") or any(view.guarded_by(s.step, compare) for s in view.stores())
