@@ -92,10 +92,10 @@ def _target(install: Install, run: Run) -> tuple[str, ...]:
     if install.provenance.kind == "release":
         release = _RELEASE.match(install.location.rpartition("/")[2])
         return ("--release", f"{release['name'].replace('_', '-')}=={release['version']}") if release else ()
-    if install.host == LOCALHOST:
+    host = next((each for each in run.hosts if install.host in (each.id, each.name)), None)
+    if host is None or host.name == LOCALHOST:
         return ("--path", install.location)
-    is_reached = any(each.name == install.host and each.transport for each in run.hosts)
-    return ("--host", install.host) if is_reached else ()
+    return ("--host", host.name) if host.transport else ()
 
 
 def short_enough(*words: str) -> None:

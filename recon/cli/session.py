@@ -12,9 +12,6 @@ from typing import TextIO
 import typer
 
 from recon.errors import NotFound, Unreadable
-from recon.report.text import visible
-
-NEWLINE = "\n"
 
 WIDEST = 160
 """Columns beyond which a screen is not made wider: lines that long are not read."""
@@ -75,12 +72,19 @@ class Session:
     def note(self, text: str) -> None:
         """Say something about the work on standard error, unless quiet."""
         if not self.quiet:
-            write(sys.stderr, f"{visible(text, keep=NEWLINE)}\n")
+            write(sys.stderr, _safe(text))
 
     def detail(self, text: str) -> None:
         """Say something on standard error that only --verbose asks for."""
         if self.verbose:
-            write(sys.stderr, f"{visible(text, keep=NEWLINE)}\n")
+            write(sys.stderr, _safe(text))
+
+
+def _safe(text: str) -> str:
+    """A note in its lines: what trees and run files say in it shows, and does not act."""
+    from recon.report.text import visible  # not before there is something to say
+
+    return visible(f"{text}\n", keep="\n")
 
 
 def write(stream: TextIO, text: str) -> None:

@@ -85,6 +85,7 @@ def _of_install(install: Install, host: Host | None, measurements: tuple[Measure
         because=(*_stands(verdicts), *_timing(mine, measurements, host, ratios)),
         missing=_missing(verdicts, ratios),
         ratios=ratios,
+        runs=runs_a_tree(verdicts),
     )
 
 
@@ -98,6 +99,14 @@ def _of_no_install(measurements: tuple[Measurement, ...]) -> Estimate:
         missing=("Which engine is meant: recon scan, then recon report joins the two.", ACCEPTANCE, STEP),
         ratios=ratios,
     )
+
+
+def runs_a_tree(verdicts: Mapping[str, Verdict]) -> Standing:
+    """Whether an install can run a draft tree: as little as the need that it meets least."""
+    standings = {_standing(verdicts, need) for need in NEEDS}
+    if standings & set(_LACKS):
+        return Standing.ABSENT
+    return next(each for each in (Standing.UNKNOWN, Standing.PARTIAL, Standing.PRESENT) if each in standings)
 
 
 def _sentence(label: str, verdicts: Mapping[str, Verdict]) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from recon.records.verdict import Standing
+
 
 class Decision(Enum):
     """The answer to: would the tree pay?"""
@@ -42,6 +44,7 @@ class Estimate:
     subject: str
     """Install id, or empty when no tree was scanned."""
     decision: Decision
+    """Whether a tree would pay; of whether one runs, `runs` tells."""
     sentence: str
     because: tuple[str, ...]
     """What the sentence rests on."""
@@ -49,3 +52,5 @@ class Estimate:
     """What would have to be known for a firmer answer."""
     ratios: tuple[Ratio, ...]
     """Measured ratios that bear on the question; numbers, so that words are made of them in one place."""
+    runs: Standing | None = None
+    """Whether the install can run a draft tree at all, paying or not; null where no install was judged."""

@@ -12,12 +12,14 @@ def render(view: View) -> str:
     """One row for each decision, verdict, measurement and unknown, in that order.
 
     Columns by kind of row:
-        decision     install, decision, sentence
+        decision     install, whether a tree pays, sentence, whether one can run
         verdict      install, host, capability, answer, assuming, place, reason, searched
         measurement  GPU, kernel, case, role, check, median, interval, over floor, over baseline
         unknown      what, where, why
     """
-    rows: list[Iterable[str]] = [("decision", each.label, each.word, each.sentence) for each in view.decisions]
+    rows: list[Iterable[str]] = [
+        ("decision", each.label, each.word, each.sentence, each.runs) for each in view.decisions
+    ]
     rows += [_verdict(finding) for finding in view.findings]
     rows += [
         (

@@ -40,6 +40,9 @@ class DecisionView:
     label: str
     """The install; empty when no tree was scanned."""
     word: str
+    """Whether a tree would pay."""
+    runs: str
+    """Whether one can run: `yes`, `partly`, `no`, `cannot tell`; empty where no install was judged."""
     sentence: str
     because: tuple[str, ...]
     missing: tuple[str, ...]
@@ -206,6 +209,7 @@ def _decision(estimate: Estimate, installs: Iterable[Install]) -> DecisionView:
     return DecisionView(
         label=label,
         word=DECISIONS[estimate.decision],
+        runs=STANDINGS[estimate.runs].text if estimate.runs is not None else "",
         sentence=estimate.sentence,
         because=(*estimate.because, *ratios_words(estimate.ratios)),
         missing=estimate.missing,

@@ -18,6 +18,7 @@ import msgspec
 
 from recon.errors import NotFound, Unreadable
 from recon.records.run import SCHEMA_VERSION, Run
+from recon.runs.bounds import beyond
 from recon.runs.upgrades import STEPS, Steps, upgraded
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -25,6 +26,8 @@ MAX_BYTES = 256 * 1024 * 1024
 
 _NAME = re.compile(r"(?P<started>\d{8}T\d{6}Z)-(?P<host>[A-Za-z0-9._+-]+)-(?P<kind>[a-z]+)-[0-9a-f]{6}\.json")
 _HOST_CHARACTERS = 48
+_LISTED = "`recon runs list` shows the saved runs."
+_NEVER_REPAIRED = "Scan again; a run file is never repaired."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def load(path: Path, steps: Steps = STEPS) -> Run:
     try:
         version = msgspec.json.decode(content, type=_Head).schema_version
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unreadable(f"{path} is not a run file: {error}", "`recon runs list` shows the saved runs.") from error
+        raise Unreadable(f"{path} is not a run file: {error}", _LISTED) from error
     if version > SCHEMA_VERSION:
         raise Unreadable(
             f"{path} has schema version {version}; this recon reads up to {SCHEMA_VERSION}",
@@ -136,10 +139,22 @@ def load(path: Path, steps: Steps = STEPS) -> Run:
         )
     try:
         if version == SCHEMA_VERSION:
-            return msgspec.json.decode(content, type=Run)
-        return msgspec.convert(upgraded(msgspec.json.decode(content), version, steps), type=Run)
+            run = msgspec.json.decode(content, type=Run)
+        else:
+            run = msgspec.convert(upgraded(msgspec.json.decode(content), version, steps), type=Run)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unreadable(f"{path} is damaged: {error}", "Scan again; a run file is never repaired.") from error
+        raise _unlike(path, error) from error
+    if why := beyond(run):
+        raise Unreadable(f"{path} holds what no run file does: {why}", _NEVER_REPAIRED)
+    return run
+
+
+def _unlike(path: Path, error: Exception) -> Unreadable:
+    """What is said of a file that is not as this recon writes it: whether it is whole, and merely of another recon."""
+    if isinstance(error, msgspec.ValidationError):
+        why = f"{path} was written by another version of recon, or changed: {error}"
+        return Unreadable(why, "Scan again with this one; what it writes from now on stays readable.")
+    return Unreadable(f"{path} is damaged: {error}", _NEVER_REPAIRED)
 
 
 def is_complete(path: Path) -> bool:
@@ -207,7 +222,7 @@ def resolve(name: str, state_dir: Path) -> Path:
     """
     path = Path(os.path.expanduser(name))  # noqa: PTH111  # leaves the home of nobody as it is written
     try:
-        if path.is_file():
+        if path.is_file() or ("/" in name and path.exists()):  # what else lies there is told when it is read
             return path
     except OSError as error:
         raise Unreadable(f"cannot read {path}: {error.strerror or error}") from error
@@ -218,7 +233,7 @@ def resolve(name: str, state_dir: Path) -> Path:
     if matches:
         raise NotFound(f"{len(matches)} saved runs match {name!r}", f"The newest is {matches[0]}.")
     near = get_close_matches(name, names, n=1)
-    hint = f"Did you mean {near[0]}?" if near else "`recon runs list` shows the saved runs."
+    hint = f"Did you mean {near[0]}?" if near else _LISTED
     raise NotFound(f"no run file {name!r}", hint)
 
 
@@ -241,15 +256,30 @@ def _bytes_of(path: Path) -> bytes:
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a named pipe must not make us wait
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise Unreadable(f"{path} is not a regular file")
+                raise Unreadable(f"{path} is {_kind(os.fstat(file.fileno()).st_mode)}, not a run file", _LISTED)
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        raise NotFound(f"no run file {path}", "`recon runs list` shows the saved runs.") from error
+        raise NotFound(f"no run file {path}", _LISTED) from error
+    except IsADirectoryError as error:
+        raise Unreadable(f"{path} is a folder, not a run file", _LISTED) from error
     except OSError as error:
         raise Unreadable(f"cannot read {path}: {error.strerror or error}") from error
     if len(content) > MAX_BYTES:
         raise Unreadable(f"{path} is larger than {MAX_BYTES} bytes", "That is no run file of recon.")
     return content
+
+
+def _kind(mode: int) -> str:
+    """What something is that is no regular file.
+
+    >>> _kind(stat.S_IFDIR), _kind(stat.S_IFIFO)
+    ('a folder', 'a named pipe')
+    """
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def _without_surrogates(value: object) -> object:

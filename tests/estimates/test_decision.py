@@ -3,6 +3,8 @@
 from dataclasses import replace
 from itertools import product
 
+import pytest
+
 from recon.estimates.decision import NEEDS, decide
 from recon.records.estimate import Decision, Estimate
 from recon.records.host import Host
@@ -123,3 +125,18 @@ def test_times_without_an_engine_are_an_estimate_without_subject() -> None:
 
 def test_nothing_scanned_and_nothing_timed_is_no_estimate() -> None:
     assert () == decide((), (HOST,), (measurement("tree.fused", "subject", 0.0, mode="interpret"),))
+
+
+@pytest.mark.parametrize(
+    ("changed", "runs"),
+    [
+        ({}, Standing.PRESENT),
+        ({"pos__tree": Standing.PARTIAL}, Standing.PARTIAL),
+        ({"pos__tree": Standing.PARTIAL, "attn__tree__verify": Standing.UNKNOWN}, Standing.UNKNOWN),
+        ({"attn__tree__verify": Standing.UNKNOWN, "accept__tree__greedy": Standing.ABSENT}, Standing.ABSENT),
+    ],
+)
+def test_whether_a_tree_runs_is_told_apart_from_whether_it_pays(changed: dict[str, Standing], runs: Standing) -> None:
+    estimate = only(decide((tree_install(**changed),), (HOST,), ()))
+
+    assert (Decision.CANNOT_TELL, runs) == (estimate.decision, estimate.runs)

@@ -1,5 +1,6 @@
 """Saved runs: whole or not at all, private, and read back with suspicion."""
 
+import json
 import os
 import stat
 from dataclasses import replace
@@ -110,8 +111,66 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_a_named_pipe_does_not_make_us_wait(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
 
-    with pytest.raises(Unreadable, match="not a regular file"):
+    with pytest.raises(Unreadable, match="is a named pipe, not a run file"):
         files.load(tmp_path / "pipe.json")
+
+
+def test_a_device_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="/dev/null is a device, not a run file"):
+        files.load(files.resolve("/dev/null", tmp_path))
+    with pytest.raises(Unreadable, match="is a folder, not a run file"):
+        files.load(files.resolve(str(tmp_path), tmp_path))
+
+
+def test_a_file_that_the_first_recon_wrote_is_read() -> None:
+    run = files.load(Path(__file__).parent / "old" / "first.json")
+
+    assert "vllm" == run.installs[0].engine.value
+    assert ["absent"] * 3 == [verdict.standing.value for verdict in run.installs[0].verdicts]
+    assert ("", None) == (run.hosts[0].transport, run.estimates[0].runs)
+
+
+def test_what_older_records_did_not_have_is_not_missed(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_bytes(files.encode(scan()))
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps(_without(whole, {"message", "through", "transport", "runs"})))
+
+    gates = [gate for each in files.load(path).installs for verdict in each.verdicts for gate in verdict.gates]
+
+    assert {""} == {gate.message for gate in gates}
+
+
+def test_a_whole_file_with_other_fields_is_no_damaged_one(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(_without(json.loads(files.encode(scan())), {"reach"})))
+
+    with pytest.raises(Unreadable, match=r"written by another version of recon, or changed: .*`reach`"):
+        files.load(path)
+
+
+def test_texts_without_end_and_impossible_lines_are_refused(tmp_path: Path) -> None:
+    whole = files.encode(scan()).decode()
+    path = tmp_path / "bad.json"
+    for good, bad, why in (
+        ('"line": 695', '"line": -5', r"a line -5 at `\$\.installs\[\d\]\.verdicts.*\.line`"),
+        ('"line": 695', '"line": 0', "a line 0 at"),
+        ('"localhost"', f'"{"x" * 70_000}"', "a text of 70,000 characters at"),
+    ):
+        assert good in whole
+        path.write_text(whole.replace(good, bad))
+
+        with pytest.raises(Unreadable, match=why):
+            files.load(path)
+
+
+def _without(value: object, names: set[str]) -> object:
+    match value:
+        case dict():
+            return {key: _without(item, names) for key, item in value.items() if key not in names}
+        case list():
+            return [_without(item, names) for item in value]
+    return value
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""What no run file of ours holds, though its types are right: texts without end, and lines before the first one."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+
+from recon.records.run import Run
+
+LONGEST = 1 << 16
+"""Characters of one text: the longest that is written, a detector's page, has two thousand."""
+LAST_LINE = 1 << 31
+_LINES = frozenset({"line"})
+
+
+def beyond(run: Run) -> str:
+    """What of a run is impossible, in one sentence that names its place; '' where nothing is."""
+    return next(_beyond(run), "")
+
+
+def _beyond(run: Run) -> Iterator[str]:
+    stack: list[tuple[str, str, object]] = [("$", "", run)]
+    while stack:
+        where, name, value = stack.pop()
+        if isinstance(value, str):
+            if len(value) > LONGEST:
+                yield f"a text of {len(value):,} characters at `{where}`"
+        elif isinstance(value, int):
+            if name in _LINES and not 1 <= value <= LAST_LINE:
+                yield f"a line {value} at `{where}`"
+        elif isinstance(value, tuple):
+            stack += [(f"{where}[{place}]", "", each) for place, each in enumerate(value)]
+        elif isinstance(value, dict):
+            stack += [(f"{where}.{key}"[:LONGEST], "", each) for key, each in value.items()]
+            stack += [(f"{where}: a key", "", key) for key in value]
+        elif is_dataclass(value) and not isinstance(value, Enum | type):
+            stack += [(f"{where}.{each.name}", each.name, getattr(value, each.name)) for each in fields(value)]
