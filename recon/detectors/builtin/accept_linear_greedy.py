@@ -15,8 +15,8 @@ What counts
 
 Blind spots
     Whether the second sequence really is the argmax of the target is not followed into the caller. A comparison in one
-    function and the end of acceptance in another are not joined, nor is a count with the tokens that a caller takes. The
-    common prefix of any two lists, kept element by element, has the same form.
+    function and the end of acceptance in another are not joined, nor is a count with the tokens that a caller takes.
+    The common prefix of any two lists, kept element by element, has the same form.
 
 Sources
     Leviathan et al., 2023, at temperature 0; Stern et al., Blockwise parallel decoding, 2018.
