@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from recon import pipeline
 from recon.hosts.connect import Options, connect
 from recon.hosts.target import parse
 from recon.pipeline import ScanTargets, Settings, scan
@@ -19,7 +20,7 @@ from recon.ports import Silent
 from recon.records.run import Run
 from recon.sources.release import open_release
 from recon.sources.store import OUTLINES, BlobStore
-from recon.targets import Access, Source, sources
+from recon.targets import Access
 from tests.ssh.client import home
 from tests.ssh.server import Yard
 
@@ -71,8 +72,10 @@ def parsed(cache: Path) -> int:
     return int(rows)
 
 
-def answers_alike(yard: Yard, account: Path, site: Path, state: Path, *, compiled: bool) -> None:
-    """Scan the site folder, then the host whose account it is of, then look at the host again."""
+def answers_alike(
+    yard: Yard, account: Path, site: Path, state: Path, monkeypatch: pytest.MonkeyPatch, *, compiled: bool
+) -> None:
+    """Scan the site folder, then the host whose account it is of, judged anew, then the host again."""
     yard.server(environment=home(account))
     options = Options(config=yard.config(*yard.servers), batch=True)
     access = Access(lambda typed: connect(parse(typed), options))
@@ -81,27 +84,30 @@ def answers_alike(yard: Yard, account: Path, site: Path, state: Path, *, compile
     on_host = ScanTargets((), (), local=False, hosts=("gpu1",))
     here = scan(ScanTargets((str(site),), (), local=False), settings, Silent())
     before = parsed(cache)
+    monkeypatch.setattr(pipeline, "_judging_version", lambda: f"asked anew in {state}")
     there = scan(on_host, settings, Silent())
     started = time.monotonic()
-    again = [each for each in sources(on_host, settings, Silent()) if isinstance(each, Source)]
+    again = scan(on_host, settings, Silent())
     seconds = time.monotonic() - started
 
     assert judged(here) == judged(there)
     assert len(judged(here)) > 100_000
     assert before == parsed(cache)
-    assert [each.source_digest for each in there.installs] == [each.snapshot.digest for each in again]
+    assert judged(there) == judged(again)
     assert heard(state) <= MOST_BYTES
     assert seconds <= MOST_S
 
 
-def test_a_host_answers_as_a_folder_does_and_a_second_look_brings_nothing(yard: Yard, tmp_path: Path) -> None:
+def test_a_host_answers_as_a_folder_does_and_a_second_scan_brings_nothing(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     account = tmp_path / "home"
 
-    answers_alike(yard, account, unpacked(account), tmp_path / "state", compiled=False)
+    answers_alike(yard, account, unpacked(account), tmp_path / "state", monkeypatch, compiled=False)
 
 
 @pytest.mark.slow
-def test_a_wheel_that_pip_installed_answers_alike(yard: Yard, tmp_path: Path) -> None:
+def test_a_wheel_that_pip_installed_answers_alike(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole, with its libraries and RECORD."""
     environment = tmp_path / "home/venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
@@ -109,4 +115,4 @@ def test_a_wheel_that_pip_installed_answers_alike(yard: Yard, tmp_path: Path) ->
     subprocess.run([*pip, "install", "--no-deps", "--no-compile", RELEASE], check=True)
     (site,) = environment.glob("lib/python*/site-packages")
 
-    answers_alike(yard, tmp_path / "home", site, tmp_path / "state", compiled=True)
+    answers_alike(yard, tmp_path / "home", site, tmp_path / "state", monkeypatch, compiled=True)
