@@ -53,6 +53,8 @@ def callgraph(
     from recon import pipeline
 
     session = session_of(context)
+    if json and form is Form.PYCG:
+        raise Usage("--json prints edges, --format pycg is JSON of its own", "Give one of them.")
     outputs = [_output(word) for word in output or ()]
     place = path_of(folder)
     if not place.is_dir():

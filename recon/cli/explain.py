@@ -6,14 +6,15 @@ from typing import Annotated
 import typer
 
 from recon.cli.session import session_of
-from recon.errors import NotFound
+from recon.errors import NotFound, Usage
 
 
 def explain(
     context: typer.Context,
     capability: Annotated[
-        str, typer.Argument(metavar="[CAPABILITY]", help="Its id, e.g. accept.tree.greedy; without it, all are listed.")
-    ] = "",
+        str | None,
+        typer.Argument(metavar="[CAPABILITY]", help="Its id, e.g. accept.tree.greedy; without it, all are listed."),
+    ] = None,
     *,
     json: Annotated[bool, typer.Option("--json", help="Print ids, titles and pages as JSON.")] = False,
 ) -> None:
@@ -26,6 +27,8 @@ def explain(
     from recon import pipeline
     from recon.report.text import visible
 
+    if capability == "":
+        raise Usage("an empty word names no capability", "`recon explain` without one lists them all.")
     session = session_of(context)
     for unknown in pipeline.detectors_unheard():
         session.note(f"warning: {unknown.what} ({unknown.where}): {unknown.why}")

@@ -63,6 +63,8 @@ def gap(
     for unknown in known.unknowns:
         session.note(f"warning: {unknown.what} ({unknown.where}): {unknown.why}")
     if listed:
+        if feature or run or path or release or install or output:
+            raise Usage("--list shows features and asks nothing of a tree", "Leave out the other options, or --list.")
         _list(session, known, as_json=json)
         return
     if not feature:
@@ -70,8 +72,10 @@ def gap(
     targets = [target_of(word) for word in output or ()]
     writers = [writer_named(name) for name, _ in targets]
     features = named(tuple(feature), known)
-    _warn(session, features)
+    if path or release:
+        _check(session, features)  # before a scan that would be in vain
     asked, name, scanned = _asked(session, run, tuple(path or ()), tuple(release or ()))
+    _check(session, features, asked)
     chosen = _chosen(asked, install)
     report = _report(features, chosen, asked, name)
     view = view_of_gaps(report, asked)
@@ -144,18 +148,30 @@ def _list(session: Session, known: "Shelf", *, as_json: bool) -> None:
         session.data("".join("\t".join(map(visible, row)) + "\n" for row in rows))
 
 
-def _warn(session: Session, features: "tuple[Feature, ...]") -> None:
-    """Say which capabilities of features that are not ours nobody judges: most often they are misspelled."""
+def _check(session: Session, features: "tuple[Feature, ...]", run: "Run | None" = None) -> None:
+    """Refuse capabilities of features that are not ours which nobody judges: most often they are misspelled.
+
+    Raises:
+        Usage: there is such a one, and no detector that could not be loaded may be what judges it.
+    """
+    from difflib import get_close_matches
+
     from recon.features.shelf import OURS
 
     theirs = [each for each in features if each.origin != OURS]
     if not theirs:
         return
-    from recon.pipeline import capabilities
+    from recon.pipeline import capabilities, detectors_unheard
 
     judged = {each.id for each in capabilities()}
+    judged |= {verdict.capability for each in (run.installs if run else ()) for verdict in each.verdicts}
     for feature in theirs:
         asked = {name for need in feature.needs for name in need.capabilities}
         pointed = {hook.capability for need in feature.needs for hook in need.hooks}
         for name in sorted((asked | pointed) - judged):
-            session.note(f"warning: {feature.origin}: no detector judges {name}")
+            near = get_close_matches(name, sorted(judged), n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]}?" if near else "`recon explain` lists all capabilities."
+            said = f"{feature.origin}: no detector judges {name}"
+            if not detectors_unheard():
+                raise Usage(said, hint)
+            session.note(f"warning: {said}; one that could not be loaded may. {hint}")

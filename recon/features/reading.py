@@ -11,6 +11,11 @@ from recon.records.feature import Feature, Need, Part, Pointer, Purpose, Work
 
 Choice = TypeVar("Choice", bound=Enum)
 
+MOST_NEEDS = 200
+"""Needs of one feature: what builds on what is told over any number of them, which takes their square."""
+MOST_HOOKS = 50
+"""Pointers of one need; five places are shown."""
+_WHOLE = "the feature"
 _FEATURE = frozenset({"id", "title", "what", "paper", "needs"})
 _NEED = frozenset({"id", "title", "capabilities", "purpose", "core", "work", "after", "hooks"})
 _HOOK = frozenset({"at", "task"})
@@ -31,8 +36,8 @@ def feature_of(content: bytes, origin: str) -> Feature:
         data = tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise Usage(f"{origin} is not TOML: {error}") from error
-    table = _Table(data, origin, "the feature", _FEATURE)
-    needs = tuple(_need(each) for each in table.tables("needs", _NEED))
+    table = _Table(data, origin, _WHOLE, _FEATURE)
+    needs = tuple(_need(each) for each in table.tables("needs", _NEED, MOST_NEEDS))
     _check(needs, table)
     return Feature(table.id(), table.text("title"), table.text("what"), table.text("paper"), needs, origin)
 
@@ -46,7 +51,7 @@ def _need(table: "_Table") -> Need:
         core=table.flag("core"),
         work=table.choice("work", Work),
         after=table.texts("after"),
-        hooks=tuple(_pointer(each) for each in table.tables("hooks", _HOOK)),
+        hooks=tuple(_pointer(each) for each in table.tables("hooks", _HOOK, MOST_HOOKS)),
     )
 
 
@@ -130,13 +135,21 @@ class _Table:
                 return each
         raise self.wrong(f"{key} must be one of {', '.join(str(each.value) for each in choices)}")
 
-    def tables(self, key: str, known: frozenset[str]) -> "list[_Table]":
+    def tables(self, key: str, known: frozenset[str], most: int) -> "list[_Table]":
         """The tables of a list, at least one."""
         value = self._data.get(key)
-        if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
+        if value is None or value == []:
+            raise self.wrong(f"it has no {key}: at least one [[{key if self._is_whole else f'needs.{key}'}]] is needed")
+        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise self.wrong(f"{key} must be a list of tables")
-        inside = "" if self._what == "the feature" else f"{self._what}, "
+        if len(value) > most:
+            raise self.wrong(f"it has {len(value):,} {key}; at most {most:,} are read")
+        inside = "" if self._is_whole else f"{self._what}, "
         return [
             _Table(each, self._origin, f"{inside}{key} {each.get('id', number)}", known)
             for number, each in enumerate(value, 1)
         ]
+
+    @property
+    def _is_whole(self) -> bool:
+        return self._what == _WHOLE

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 
-from recon.errors import NotFound, ReconError, Unreadable
+from recon.errors import NotFound, ReconError, Unreadable, Usage
 from recon.features.reading import feature_of
 from recon.plugins import Plugin, plugins
 from recon.records.feature import Feature
@@ -59,7 +59,10 @@ def _named(word: str, known: Shelf) -> Feature:
     if word in known.features:
         return known.features[word]
     if word.endswith(".toml") or "/" in word:
-        return read(Path(os.path.expanduser(word)))  # noqa: PTH111  # leaves the home of nobody as it is written
+        found = read(Path(os.path.expanduser(word)))  # noqa: PTH111  # leaves the home of nobody as it is written
+        if (taken := known.features.get(found.id)) is not None and taken.origin == OURS:
+            raise Usage(f"{found.origin}: recon has a feature {found.id} of its own", "Give it another id.")
+        return found
     near = get_close_matches(word, known.features, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]}?" if near else f"Features: {', '.join(sorted(known.features))}; or a file.toml."
     raise NotFound(f"no feature {word!r}", hint)

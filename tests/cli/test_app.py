@@ -174,3 +174,22 @@ def test_a_paragraph_of_help_is_filled(
     ]
 
     assert [] == room
+
+
+def test_an_empty_capability_is_no_capability(recon_command: Recon) -> None:
+    ended = recon_command("explain", "")
+
+    assert (2, "") == (ended.code, ended.out)
+    assert "error: an empty word names no capability" in ended.err
+
+
+def test_two_kinds_of_json_are_not_asked_for_at_once(recon_command: Recon, tmp_path: Path) -> None:
+    ended = recon_command("callgraph", str(tmp_path), "--json", "--format", "pycg")
+
+    assert 2 == ended.code
+    assert "Give one of them." in ended.err
+
+
+def test_a_schema_is_json_whether_asked_for_or_not(recon_command: Recon) -> None:
+    assert recon_command("schema").out == recon_command("schema", "--json").out
+    assert "$defs" in json.loads(recon_command("schema", "--json").out)

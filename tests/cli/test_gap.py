@@ -122,14 +122,16 @@ def test_a_capability_that_nobody_judges_is_told(recon_command: Recon, tmp_path:
     (tmp_path / "mine.toml").write_text(FILE.replace("accept.linear.greedy", "accept.lineal.greedy"))
     ended = recon_command("gap", "--feature", str(tmp_path / "mine.toml"))
 
-    assert f"warning: {tmp_path}/mine.toml: no detector judges accept.lineal.greedy\n" in ended.err
-    assert "judges accept.tree.greedy" not in ended.err
+    assert (2, "") == (ended.code, ended.out)
+    assert f"error: {tmp_path}/mine.toml: no detector judges accept.lineal.greedy\n" in ended.err
+    assert "hint: Did you mean accept.linear.greedy?" in ended.err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "For example: recon gap --feature ddtree"),
+        (("--list", "--feature", "ddtree"), "--list shows features and asks nothing of a tree"),
         (("--feature", "ddtre"), "Did you mean ddtree?"),
         (("--feature", "ddtree", "-o", "html=x.html"), "Formats: markdown, text, tsv; --json prints JSON."),
         (("--feature", "ddtree", "-o", "plan.md"), "-o plan.md is not FORMAT=PATH"),

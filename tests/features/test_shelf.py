@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recon.detectors.registry import capabilities
-from recon.errors import NotFound, Unreadable
+from recon.errors import NotFound, Unreadable, Usage
 from recon.features.reading import feature_of
 from recon.features.shelf import MAX_BYTES, named, read, shelf
 from recon.records.feature import Feature
@@ -50,6 +50,39 @@ def test_a_name_of_ours_cannot_be_taken(folder: Path) -> None:
 
     assert "recon" == found.features["ddtree"].origin
     assert ["there is one already, from recon"] == [each.why for each in found.unknowns]
+
+
+def test_a_file_that_is_called_like_one_of_ours_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(FILE.replace('id = "mine"', 'id = "ddtree"'))
+
+    with pytest.raises(Usage, match="recon has a feature ddtree of its own"):
+        named((str(tmp_path / "x.toml"),), shelf(tmp_path / "nowhere"))
+
+
+def test_more_needs_than_anything_has_are_refused(tmp_path: Path) -> None:
+    need = '[[needs]]\nid = "n{0}"\ntitle = "x"\ncapabilities = ["pos.tree"]\nwork = "kernel"\n'
+    needs = "".join(need.format(number) for number in range(3000))
+    (tmp_path / "x.toml").write_text(f'id = "x"\ntitle = "x"\nwhat = "x"\npaper = "x"\n{needs}')
+
+    with pytest.raises(Usage, match="the feature: it has 3,000 needs; at most 200 are read"):
+        read(tmp_path / "x.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "the feature: it has no needs: at least one \\[\\[needs\\]\\] is needed"),
+        (
+            '[[needs]]\nid = "a"\ntitle = "a"\ncapabilities = ["pos.tree"]\nwork = "kernel"\nhooks = []\n',
+            "needs a: it has no hooks: at least one \\[\\[needs.hooks\\]\\] is needed",
+        ),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "x.toml").write_text(f'id = "x"\ntitle = "x"\nwhat = "x"\npaper = "x"\n{text}')
+
+    with pytest.raises(Usage, match=why):
+        read(tmp_path / "x.toml")
 
 
 def test_a_distribution_may_offer_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
