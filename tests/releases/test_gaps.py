@@ -33,7 +33,7 @@ Sources = Callable[[str], str]
 SIGNS = {
     "accept": r"==|!=|>=|<=|prob|logit|accept",
     "attn": r"mask|bias",
-    "drafter": r"draft|propos|specul|method|algorithm",
+    "drafter": r"draft|propos|specul|method|algorithm|eagle|medusa",
     "graph": r"graph|capture",
     "kv": r"accept|computed|slot|seq_len|kv",
     "pos": r"position",
