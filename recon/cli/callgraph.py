@@ -70,6 +70,8 @@ def callgraph(
         session.note(f"wrote {path} ({chosen.value})")
     for each in graph.unread:
         session.note(f"not read: {each.what} {each.where}: {each.why}")
+    for each in graph.unfollowed:
+        session.note(f"not followed: {each.what} in {each.where}: {each.why}")
     leave(Exit.INCOMPLETE if graph.unread else Exit.OK)
 
 

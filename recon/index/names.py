@@ -23,8 +23,7 @@ _THROUGH = frozenset({"remote", "delay", "options", "fn", "run", "warmup", "__wr
 _MAKERS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _CLASS_ITSELF = "type["
 _NONE: tuple[Value, ...] = ()
-_D, _I, _M, _O = Kind.DEFINITION, Kind.INSTANCE, Kind.MODULE, Kind.OUTSIDE
-_C, _K = Kind.CONTAINER, Kind.CONSTANT
+_D, _I, _M, _O, _C, _K = Kind.DEFINITION, Kind.INSTANCE, Kind.MODULE, Kind.OUTSIDE, Kind.CONTAINER, Kind.CONSTANT
 
 
 class Names:
@@ -53,6 +52,7 @@ class Names:
         }
         self._memo: dict[tuple[str, int, str], tuple[Value, ...]] = {}
         self._open: dict[tuple[str, int, str], int] = {}
+        self.unfollowed: set[str] = set()  # files or modules in which a chain of names was longer than is followed
         self._cut = _DEEPEST  # the outermost open question on which the current answer leans
         self._leaning: dict[tuple[str, int, str], tuple[tuple[Value, ...], int]] = {}
         with paused_gc():
@@ -153,6 +153,7 @@ class Names:
             return leaning[0]
         depth = len(self._open)
         if key in self._open or depth >= _DEEPEST:
+            self.unfollowed |= {key[0]} - ({key[0]} if key in self._open else set())
             self._cut = min(self._cut, self._open.get(key, 0))
             return _NONE
         outer, self._cut = self._cut, _DEEPEST

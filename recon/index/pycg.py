@@ -21,6 +21,7 @@ _TYPES: dict[str, tuple[str, type]] = {
     "<generator>": ("<**PyGenerator**>", GeneratorType),
 }
 """How PyCG spells the types of literals, by how an outline does."""
+_CHAIN = "it was not followed to its end; calls may be missing"
 
 
 def by_names(graph: Graph, unread: tuple[Unknown, ...] = ()) -> CallGraph:
@@ -40,7 +41,8 @@ def by_names(graph: Graph, unread: tuple[Unknown, ...] = ()) -> CallGraph:
         if row.kind is not ScopeKind.CLASS and (row.id or is_python(path))
     ]
     ordered = sorted(edges, key=lambda edge: (edge.source, edge.line, edge.target, edge.dispatch))
-    return CallGraph(tuple(sorted(set(nodes))), tuple(ordered), unread)
+    unfollowed = tuple(Unknown("a long chain of names", where, _CHAIN) for where in sorted(graph.names.unfollowed))
+    return CallGraph(tuple(sorted(set(nodes))), tuple(ordered), unread, unfollowed)
 
 
 def _caller(graph: Graph, ref: Ref) -> str:

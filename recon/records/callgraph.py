@@ -35,6 +35,8 @@ class CallGraph:
     """Sorted by source, line and target."""
     unread: tuple[Unknown, ...]
     """What of the folder could not be read."""
+    unfollowed: tuple[Unknown, ...] = ()
+    """Where a chain of names was longer than is followed: calls may be missing there."""
 
     def told(self, tiers: Collection[Tier]) -> tuple[CallEdge, ...]:
         """The edges of some tiers."""

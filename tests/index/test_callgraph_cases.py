@@ -84,3 +84,11 @@ def test_a_builtin_type_has_only_what_it_has() -> None:
     graph = graph_of("x = [x]\nx.append(1)\nx = x.y\nx()\n")
 
     assert {("main", "<**PyList**>.append")} == told(graph)
+
+
+def test_a_chain_that_is_too_long_to_follow_is_told() -> None:
+    chain = "".join(f"f{n} = f{n - 1}\n" for n in range(1, 300))
+    graph = graph_of(f"def f0(): pass\n{chain}f299()\n")
+
+    assert ["main.py"] == [each.where for each in graph.unfollowed]
+    assert () == graph_of("def f(): pass\ng = f\ng()\ndef r(): return r()\nr()\n").unfollowed
