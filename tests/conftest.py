@@ -97,7 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["RECON_STATE_DIR"] = str(home / "state")
     os.environ["RECON_CONFIG_DIR"] = str(home / "config")
     os.environ["RECON_PLUGINS"] = "off"
-    os.environ.setdefault("RECON_TEST_CACHE", str(home / "releases"))
+    os.environ["RECON_TEST_CACHE"] = os.environ.get("RECON_TEST_CACHE") or str(home / "releases")  # "" is no folder
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "RECON_CONFIG"):
         os.environ.pop(name, None)
     NETWORK.install()
