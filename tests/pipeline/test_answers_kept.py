@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 from recon import pipeline
+from recon.index.index import Index
+from recon.ports import Progress
 from recon.records.run import Run
 from recon.records.source import Snapshot
+from recon.records.unknown import Unknown
+from recon.records.verdict import Verdict
 from recon.sources.store import GRAPHS
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import VLLM, WALK, tree
@@ -19,7 +23,7 @@ def judgings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real = pipeline.verdicts_of
 
-    def counted(index: pipeline.Index, progress: pipeline.Progress) -> tuple[pipeline.Verdict, ...]:
+    def counted(index: Index, progress: Progress) -> tuple[Verdict, ...]:
         seen.append(index.snapshot.digest)
         return real(index, progress)
 
@@ -72,6 +76,6 @@ def test_a_tree_is_judged_anew_when_anything_that_counts_has_changed(
 def test_what_could_not_be_read_counts_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its libraries a tree may be given other answers, though its files are the same."""
     whole = Snapshot("d", (), (), ())
-    blind = Snapshot("d", (), (), (pipeline.Unknown("compiled library", "a.so", "not asked for"),))
+    blind = Snapshot("d", (), (), (Unknown("compiled library", "a.so", "not asked for"),))
 
     assert pipeline._key_of(whole) != pipeline._key_of(blind)
