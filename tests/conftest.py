@@ -103,6 +103,8 @@ def pytest_configure(config: pytest.Config) -> None:
     NETWORK.install()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as below `make check &`; tests interrupt what they start
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if config.pluginmanager.hasplugin("hypothesispytest"):
         hypothesis = importlib.import_module("hypothesis")
         # How long an example takes says more about a shared machine than about the code.

@@ -30,6 +30,7 @@ from recon.detectors.shapes.catalog import (
     LOWERED_LENGTH,
     STOCHASTIC_WALK,
 )
+from recon.index.steps import serves_other_platform
 from recon.index.tables import Ref
 
 _WORDS = (frozenset({"tree", "verify"}), frozenset({"tree", "accept"}), frozenset({"tree", "sampling"}))
@@ -60,7 +61,10 @@ def detect(index: Index) -> Findings:
 def _moves(index: Index, accepting: list[Ref]) -> list[Evidence]:
     """The copies, and the functions on the way from verification to the nearest of them."""
     copies = {function.ref: (function, each) for function, each in index.seen(CACHE_MOVE.id)}
-    found = meetings(index, copies, accepting, _MOST_STEPS, _MOST_STEPS_TO_ACCEPTANCE)
+    found = sorted(
+        meetings(index, copies, accepting, _MOST_STEPS, _MOST_STEPS_TO_ACCEPTANCE),
+        key=lambda meeting: serves_other_platform(meeting.target.path),
+    )
     ways = [
         evidence(index, index.function(edge.source), edge.line, "hands the accepted path on to be moved")
         for meeting in found[:1]
