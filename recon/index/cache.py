@@ -8,7 +8,7 @@ import platform
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from hashlib import blake2b
 from importlib import metadata, resources
@@ -165,8 +165,10 @@ class OutlineCache:
         return None
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=_WAIT_S)
+        with suppress(OSError):  # outlines hold strings of the source, and are nobody else's to read
+            self.path.chmod(0o600)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")

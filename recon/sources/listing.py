@@ -58,12 +58,22 @@ def read_listing(data: bytes, packages: Sequence[str]) -> Listing:
     """Read a whole listing. Everything in it is a stranger's word.
 
     Raises:
-        Unreadable: it is no listing, or holds more than recon reads.
+        Unreadable: it is no listing, holds more than recon reads, or names no file at all: every package has files,
+            so that what lists them failed.
     """
     reader = _Reader(packages)
     for record in _records(data):
         reader.take(record)
-    return reader.listing()
+    try:
+        listing = reader.listing()
+    except ValueError:
+        raise Unreadable("the host's listing holds a link that it does not describe") from None
+    if not listing.order:
+        raise Unreadable(
+            "the host listed no file of it: its find or stat failed",
+            "Scan needs find -printf, or find and stat -c; `recon collect` has the script to try by hand.",
+        )
+    return listing
 
 
 def unchanged(data: bytes) -> str | None:

@@ -30,6 +30,15 @@ def test_what_is_put_is_got_back_equal(path: Path) -> None:
     assert [] == cache.notes
 
 
+def test_the_file_is_its_owners_alone(path: Path) -> None:
+    """Outlines hold strings of the source that they were made of."""
+    with OutlineCache(path) as cache:
+        cache.put_many([ROW])
+
+        assert 0o600 == path.stat().st_mode & 0o777
+        assert 0o700 == path.parent.stat().st_mode & 0o777
+
+
 def test_more_digests_than_one_query_holds_are_found(path: Path) -> None:
     with OutlineCache(path) as cache:
         cache.put_many((f"d{number}", ROW[1]) for number in range(1500))

@@ -62,7 +62,7 @@ def test_a_link_counts_where_it_stays_inside(real: bytes, given: Entry | Unknown
 def test_another_file_system_is_named() -> None:
     """It is not entered; one that holds the whole package is no other."""
     assert [Unknown("folder", "eng/data", "another file system is mounted there")] == said(b"d|2|./eng/data")
-    assert [] == said(b"d|1|./eng/data")
+    assert [Entry("eng/a.py", 5)] == said(b"d|1|./eng/data", b"f|5|9.5|8.5|./eng/a.py")
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,15 @@ def test_noise_is_refused_or_read(records: list[bytes]) -> None:
         return
 
     assert all(".." not in each.path.split("/") for each in found if isinstance(each, Entry))
+
+
+def test_a_listing_without_any_file_is_no_empty_tree() -> None:
+    """What lists the files failed, and nothing may be called absent for it."""
+    with pytest.raises(Unreadable, match="listed no file"):
+        listing()
+
+
+def test_a_link_that_is_not_described_is_refused() -> None:
+    """Its target went between two looks, or the host has no stat."""
+    with pytest.raises(Unreadable, match="link"):
+        listing(b"f|5|9.5|8.5|./eng/a.py", b"l||./eng/b.py\0/site/eng/a.py")
