@@ -159,7 +159,7 @@ def read_bundle(
         try:
             tree = bundle.tree(each, store, progress)
         except Unreadable as error:
-            yield Unknown(error.kind, each.root, error.message)
+            yield Unknown(error.kind, each.root, error.sentence)
             continue
         snapshot = capture(tree, store, progress, compiled=compiled, known=tree.known)
         yield Collected(each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=store))

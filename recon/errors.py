@@ -1,6 +1,7 @@
 """The errors that stop a command: one line of what happened, a hint, and a kind that decides the exit code."""
 
 from enum import IntEnum
+from pathlib import Path
 
 
 class Exit(IntEnum):
@@ -38,6 +39,35 @@ class ReconError(Exception):
     def __str__(self) -> str:
         """What happened, without the hint."""
         return self.message
+
+    @property
+    def word(self) -> str:
+        """Kind and why, e.g. `host_key revoked`: what a run and a list of checks call it."""
+        return f"{self.kind} {self.why}".strip()
+
+    @property
+    def sentence(self) -> str:
+        """What happened and what to try, in one line."""
+        return f"{self.message}. {self.hint}".removesuffix(". ")
+
+
+class Fault(ReconError):
+    """A fault of recon itself in the work on one of several things: the others go on.
+
+    Attributes:
+        error: What was raised.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        """Say in one line what was raised, and where."""
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f" ({Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno})" if place else ""
+        super().__init__(f"{what}{where}", "This is a fault of recon. Please report it.")
+        self.args = (error,)  # what pickle hands to __init__
+        self.error = error
 
 
 class Usage(ReconError):

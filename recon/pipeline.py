@@ -22,7 +22,7 @@ from recon.detectors.members import settled
 from recon.detectors.registry import capabilities as known_capabilities
 from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
 from recon.detectors.survey import survey
-from recon.errors import Interrupted, ReconError, Unreadable
+from recon.errors import Fault, Interrupted, ReconError, Unreadable
 from recon.estimates.decision import decide
 from recon.facts.names import PACKAGE_OF
 from recon.facts.secrets import hidden, hidden_in
@@ -93,6 +93,8 @@ class _Learned:
     searched: list[RunSearched] = field(default_factory=list)
     done: set[str] = field(default_factory=set)
     """Targets of which everything is judged."""
+    faults: list[Exception] = field(default_factory=list)
+    """Faults of recon in the judging of single trees."""
 
     def run(self, *, complete: bool) -> Run:
         installs = hidden_in(settle(with_companions(tuple(self.installs)), _package_of))
@@ -142,6 +144,8 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
     learned.unknowns += detectors_unheard()
     try:
         _scan_into(learned, targets, settings, progress)
+        if learned.faults and not learned.installs:
+            raise learned.faults[0]
     except KeyboardInterrupt:
         left = dict.fromkeys(name for name in targets.names if name not in learned.done)
         learned.unknowns += [
@@ -175,6 +179,10 @@ def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progres
             _judge_into(learned, source, settings, progress)
     except ReconError as error:  # this tree is lost, the others are not
         learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
+    except Exception as error:  # noqa: BLE001 - likewise, whatever it is
+        progress.advance(0)  # where a library made an error of a stop, this raises it anew
+        learned.faults.append(error)
+        learned.unknowns.append(Unknown(Fault.kind, source.found.root, Fault(error).sentence))
 
 
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:

@@ -65,6 +65,14 @@ class HostShell(Shell, Protocol):
         """The one command line that is started there; every script is its standard input."""
         ...
 
+    @property
+    def noise(self) -> str:
+        """The first line of what was said before the first script, printable and short; '' for none.
+
+        Start-up files of login shells print it, and gateways.
+        """
+        ...
+
     def abort(self) -> None:
         """Make a script that another thread waits for fail now."""
         ...

@@ -6,7 +6,7 @@ target ─facts─▶ Found ─sources─▶ Snapshot
 import platform
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from recon.collecting import read_bundle
-from recon.errors import HostBusy, NoEngine, ReconError, Unreadable
+from recon.errors import Fault, HostBusy, NoEngine, ReconError, Unreadable
 from recon.facts.folder import find_in_folder
 from recon.facts.gather import ask, gather
 from recon.facts.gpus import GPUS
@@ -22,6 +22,7 @@ from recon.facts.installs import discover
 from recon.facts.load import LOAD
 from recon.facts.machine import MACHINE, Machine
 from recon.facts.pythons import pythons
+from recon.facts.secrets import hidden
 from recon.hosts.abreast import Job, abreast
 from recon.hosts.audit import Audited, audit_for
 from recon.hosts.limits import HOST_S, PHASE_S, limited
@@ -120,6 +121,7 @@ def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Ite
 
     Raises:
         ReconError: the only target failed before it gave a tree.
+        Exception: likewise, by a fault of recon.
     """
     named = (targets.paths, targets.releases, targets.hosts, targets.bundles)
     alone = sum(map(len, named)) + targets.local == 1
@@ -130,11 +132,14 @@ def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Ite
             if not isinstance(each, ReconError):
                 given = given or isinstance(each, Source)
                 yield each
-            elif alone and not given:
-                raise each
-            else:
-                yield Unknown(each.kind, name, f"{each.message}. {each.hint}".removesuffix(". "))
-                yield Done(name)
+                continue
+            fault = each.error if isinstance(each, Fault) else None
+            if fault is not None:
+                progress.advance(0)  # where a library made an error of a stop, this raises it anew
+            if alone and not given:
+                raise fault or each
+            yield Unknown(each.word, name, each.sentence)
+            yield Done(name)
 
 
 def _each(
@@ -157,6 +162,8 @@ def _each(
             yield name, Done(name)
         except ReconError as error:
             yield name, error
+        except Exception as error:  # noqa: BLE001 - the other targets are kept, whatever it is
+            yield name, Fault(error)
     if targets.hosts:
         assert settings.access is not None, "hosts are named, and nothing says how they are reached"
         visits = [_Visit(name, settings.access, foreign, settings) for name in dict.fromkeys(targets.hosts)]
@@ -211,7 +218,7 @@ class _Visit:
         with closing(audit_for(self.typed, self.settings.state_dir)) as audit, self.access.connect(self.typed) as shell:
             self._open.append(shell)
             way = {"user": shell.user, "transport": shell.transport, "line": shell.line}
-            yield from self._asked(limited(Audited(shell, audit, way), self.access.budget_s, began), way, progress)
+            yield from self._asked(limited(Audited(shell, audit, way), self.access.budget_s, began), shell, progress)
         self._open.clear()
         yield Done(self.typed)
 
@@ -220,17 +227,19 @@ class _Visit:
         for shell in self._open:
             shell.abort()
 
-    def _asked(self, shell: Shell, way: Mapping[str, str], progress: Progress) -> Iterator[Given]:
+    def _asked(self, shell: Shell, reached: HostShell, progress: Progress) -> Iterator[Given]:
         progress.start("looking for engines", None)
         if self.access.max_load:
             _leave_alone_if_busy(shell, self.access.max_load)
-        host, unlearned = _surveyed(shell, (), way["transport"])
+        host, unlearned = _surveyed(shell, (), reached.transport)
+        if reached.noise:
+            host = replace(host, notes=(f"before its answers it printed {hidden(reached.noise)!r}",))
         yield host
         yield from unlearned
         found = yield from _discovered(host, shell)
         for each, tree in zip(found, look(shell, found, self.store, host=host.id), strict=True):
             if isinstance(tree, Unreadable):
-                yield Unknown(tree.kind, each.root, tree.message)
+                yield Unknown(tree.kind, each.root, tree.sentence)
                 continue
             snapshot = tree.capture(progress, compiled=self.settings.compiled)
             yield Source(

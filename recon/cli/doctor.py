@@ -78,8 +78,7 @@ def _there(target: "Target", options: "Options") -> "Iterator[Check]":
             yield Check(target.typed, "login", OK, f"by {shell.transport}")
             yield from machine(shell, target.typed)
     except ReconError as error:
-        what = " ".join(filter(None, ("login:", error.kind, error.why)))
-        yield Check(target.typed, what, MISSING, error.message, error.hint)
+        yield Check(target.typed, f"login: {error.word}", MISSING, error.message, error.hint)
 
 
 def _say(session: Session, checks: "list[Check]", *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from recon.cli.hosts import Transport, Ways, access_of, planned
 from recon.cli.session import Session, cache_dir, session_of, state_dir
-from recon.errors import Exit, Interrupted, Unreadable
+from recon.errors import Exit, Fault, Interrupted, Unreadable
 
 if TYPE_CHECKING:
     from recon.pipeline import Settings
@@ -207,6 +207,8 @@ def exit_of(run: "Run") -> Exit:
     """
     from recon.pipeline import CACHE
 
+    if any(each.what == Fault.kind for each in run.unknowns):
+        return Exit.INTERNAL
     disagrees = any(each.agreement is not None and each.agreement.mismatches for each in run.measurements)
     unread = any(each.what != CACHE for each in run.unknowns) or any(each.unread for each in run.searched)
     found = bool(run.installs or run.measurements)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
-from recon.errors import ReconError
+from recon.errors import Fault, ReconError
 from recon.ports import Progress
 
 T = TypeVar("T")
@@ -51,10 +51,8 @@ def abreast(
 ) -> Generator[tuple[str, T | ReconError], None, None]:
     """What the jobs give, as it comes, with the name of the job; an error of one ends that one alone.
 
-    Nobody waits for a thread that does not stop: it dies with the process.
-
-    Raises:
-        Exception: a fault in some job.
+    An error that nobody foresaw is a Fault, and ends its own job alone as well. Nobody waits for a thread that does not
+    stop: it dies with the process.
     """
     told: _Queue[T] = queue.SimpleQueue()
     stop = threading.Event()
@@ -96,10 +94,9 @@ def _taken(told: _Queue[T], board: "_Board", left: int) -> Iterator[tuple[str, T
         if message.given is not None:
             yield message.name, message.given
             board.leave()
-        if isinstance(message.failed, ReconError):
-            yield message.name, message.failed
-        elif message.failed is not None:
-            raise message.failed
+        if message.failed is not None:
+            failed = message.failed
+            yield message.name, failed if isinstance(failed, ReconError) else Fault(failed)
 
 
 def _serve(job: Job[T], told: _Queue[T], stop: threading.Event) -> None:
@@ -111,7 +108,7 @@ def _serve(job: Job[T], told: _Queue[T], stop: threading.Event) -> None:
                 return
     except Stopped:
         return
-    except Exception as error:  # noqa: BLE001 - it is raised where the jobs are waited for
+    except Exception as error:  # noqa: BLE001 - it is given where the jobs are waited for
         failed = error
     how = "failed" if failed else "all is here"
     told.put(_Told(job.name, step=lambda board: board.end(job.name, how), failed=failed, over=True))

@@ -78,6 +78,8 @@ class Exchange:
     timeout_s: float
     clock: Callable[[], float] = time.monotonic
     mark: str = field(default_factory=nonce)
+    noise: str = ""
+    """The first line of what came before the script's own words, once it is over."""
     _room: int = 0
     _stderr: bytearray = field(default_factory=bytearray)
     _cut: bool = False
@@ -112,6 +114,7 @@ class Exchange:
                 break
             if not (stdout or stderr or said):
                 self.line.wait(min(_TICK_S, ends - now))
+        self.noise = first_line(bytes(out.noise + b"\n" + err.noise))
         return self._reply(out, err)
 
     def _keep(self, stdout: bytes, stderr: bytes) -> None:

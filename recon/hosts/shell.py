@@ -50,6 +50,12 @@ class SshShell:
     line: str = COMMAND
     """The one command line that is started there; every script is its standard input."""
     _turn: threading.Lock = field(default_factory=threading.Lock)
+    _noises: list[str] = field(default_factory=list)
+
+    @property
+    def noise(self) -> str:
+        """The first line of what was said before the first script, printable and short; '' for none."""
+        return next(iter(self._noises), "")
 
     def run(self, script: str, *, timeout_s: float = 30.0) -> Reply:
         """Run a script and end all that it started when it is over, or late.
@@ -81,7 +87,10 @@ class SshShell:
     def _once(self, script: str, sink: Callable[[bytes], None], timeout_s: float, cap_bytes: int) -> Reply:
         try:
             with self.carrier.line(timeout_s) as line:
-                return Exchange(self.name, line, sink, cap_bytes, timeout_s).hold(script)
+                exchange = Exchange(self.name, line, sink, cap_bytes, timeout_s)
+                reply = exchange.hold(script)
+                self._noises.append(exchange.noise)
+                return reply
         except NotStarted as why:
             raise self.carrier.unstarted(why) from why
 

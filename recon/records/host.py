@@ -43,6 +43,9 @@ class Host:
     transport: str = ""
     """How it was reached and why so, e.g. `paramiko` or `openssh: the key is a security key`; empty if it was not."""
 
+    notes: tuple[str, ...] = ()
+    """What its user may want to know of it, e.g. that its login shell prints something of its own."""
+
     def counts(self, gpu: str) -> bool:
         """Whether times taken on a GPU of this model say something about this host.
 

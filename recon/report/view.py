@@ -289,7 +289,9 @@ def _limit(install: Install, host: str, searched: Searched | None) -> Limit:
 def _host(host: Host, installs: Iterable[Install]) -> HostView:
     return HostView(
         name=host.name,
-        platform="; ".join(filter(None, (host.platform, host.transport and f"reached by {host.transport}"))),
+        platform="; ".join(
+            filter(None, (host.platform, host.transport and f"reached by {host.transport}", *host.notes))
+        ),
         gpus=tuple(
             f"{gpu.name} (sm_{gpu.capability[0]}{gpu.capability[1]}, {size(gpu.memory_bytes)}, driver {gpu.driver})"
             for gpu in host.gpus

@@ -195,8 +195,8 @@ def listing(state_dir: Path) -> tuple[Saved, ...]:
 def newest(state_dir: Path, kind: str, host_id: str = "", gpu_uuids: frozenset[str] = frozenset()) -> Path | None:
     """The newest run of a kind; with a host id or GPU UUIDs, only a run of that machine counts.
 
-    Files that cannot be read are passed over, and runs that were stopped before they learned anything: neither may
-    stand in the way of a good one.
+    Files that cannot be read are passed over, and runs that learned nothing, since they were stopped or all that was
+    named failed: neither may stand in the way of a good one.
     """
     for saved in listing(state_dir):
         if saved.kind != kind:
@@ -205,7 +205,7 @@ def newest(state_dir: Path, kind: str, host_id: str = "", gpu_uuids: frozenset[s
             run = load(saved.path)
         except (NotFound, Unreadable):
             continue
-        if not run.complete and not run.installs and not run.measurements:
+        if not run.installs and not run.measurements:
             continue
         if not host_id and not gpu_uuids:
             return saved.path

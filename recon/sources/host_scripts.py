@@ -14,6 +14,8 @@ from recon.sources.select import MAX_SOURCE_BYTES, SKIPPED_FOLDERS, SOURCE_SUFFI
 BLOCK = 4096
 """Ranges of a library begin and end at multiples of it, so that `dd` seeks and never counts single bytes."""
 MAX_PIECE_BYTES = 64 << 20
+COMPLAINTS = 40
+"""Lines that a walk may say on standard error; what is more is counted as a fault of the whole walk."""
 NAMES = 64
 """Paths in one command line. None is longer than 1024 bytes, and every system takes 128 KiB."""
 
@@ -27,12 +29,15 @@ if command -v sha256sum >/dev/null 2>&1; then tool=sha256sum
 elif command -v md5sum >/dev/null 2>&1; then tool=md5sum
 else tool=cksum
 fi
-if find / -prune -printf '' >/dev/null 2>&1; then
+lacks=
+if ! command -v find >/dev/null 2>&1; then lacks=find
+elif find / -prune -printf '' >/dev/null 2>&1; then
   walk() {
     find -H "$@" -xdev -type d @SKIPPED@ -prune -o -type d -printf '//d|%D|%p\0' \
       -o -type f @MATTERS@ -printf '//f|%s|%C@|%T@|%p\0'
   }
   state='find -H "$real" -prune -printf "%s|%C@|%T@"'
+elif ! stat -c %s / >/dev/null 2>&1; then lacks='find -printf or stat -c'
 else
   walk() {
     find -H "$@" -xdev -type d @SKIPPED@ -prune -o -type d -exec stat -c '//d|%d|%n' {} + \
@@ -48,11 +53,16 @@ links='
       if [ -d "$link" ]; then kind=folder
       elif [ -f "$link" ]; then kind=file; told=$('$state')
       fi
+      case $told in *"|"*"|"*) ;; *) kind=gone; told="0||";; esac
     else kind=gone
     fi
     printf "//l|%s|%s|%s\0%s\0" "$kind" "$told" "$link" "$real"
   done'
 closed='for folder do { [ -r "$folder" ] && [ -x "$folder" ]; } || printf "//u|%s\0" "$folder"; done'
+heard() {
+  { said=$({ "$@" 2>&1 >&3 3>&-; printf '\n%s' "$?"; } | sed -e '@COMPLAINTS@,${$!d' -e '}'); } 3>&1
+  printf '\0\n//c|%s\0' "$said"  # the record before it may have been cut anywhere
+}
 list() {
   record=$1; shift
   for top do
@@ -61,15 +71,17 @@ list() {
     else printf '//m|No such file or directory|%s\0' "$top"
     fi
   done
-  walk "$@"
-  find -H "$@" -xdev -type d @SKIPPED@ -prune -o -type l -exec sh -c "$links" sh {} +
-  find -H "$@" -xdev -type d @SKIPPED@ -prune -o -type d -exec sh -c "$closed" sh {} +
-  [ -z "$record" ] || [ ! -f "$record" ] || [ ! -r "$record" ] || walk "$record"
+  heard walk "$@"
+  heard find -H "$@" -xdev -type d @SKIPPED@ -prune -o -type l -exec sh -c "$links" sh {} +
+  heard find -H "$@" -xdev -type d @SKIPPED@ -prune -o -type d -exec sh -c "$closed" sh {} +
+  [ -z "$record" ] || [ ! -f "$record" ] || [ ! -r "$record" ] || heard walk "$record"
+  printf '//.|\0'
 }
 tree() {
   printf '\n%s %s\n' "$nonce" "$1"
   (
-    if cd -- "$2" 2>/dev/null; then
+    if [ -n "$lacks" ]; then printf '//n|%s\0' "$lacks"
+    elif cd -- "$2" 2>/dev/null; then
       known=$3; shift 3
       now=$(date +%s)
       told=$tool:$(list "$@" 2>/dev/null | "$tool" | tr -d '\n' | tr ' ' ':')
@@ -183,6 +195,7 @@ export nonce; named=yes; export named
 tree_of() (
   name=${1##*/}; cd -- "${1%/*}/" || exit 0
   printf '\n%s tree%s%s%s%s\n' "$nonce" "$T" "$1" "$T" "$(cd -P -- "$name" && pwd -P)"
+  if [ -n "$lacks" ]; then printf '//n|%s\0' "$lacks"; exit 0; fi
   printf '//#|0|\0'; list "" "./$name"
   printf '\n%s archive%s%s\n' "$nonce" "$T" "$1"
   find -H "./$name" -xdev -type d @SKIPPED@ -prune -o -type f @SOURCES@ ! -size +@LARGEST@ -exec tar -cf - {} +
@@ -298,6 +311,7 @@ _VALUES = {
     "@LIBRARIES@": rf"\( {_any('-name', _LIBRARIES)} \)",
     "@LARGEST@": str(MAX_SOURCE_BYTES // 512),
     "@RECORD_BYTES@": str(16 << 20),
+    "@COMPLAINTS@": str(COMPLAINTS + 1),
     "@BLOCK@": str(BLOCK),
     "@PIECE@": str(MAX_PIECE_BYTES),
     "@MAGIC@": str(int.from_bytes(b"\x7fELF\x02\x01", "little")),

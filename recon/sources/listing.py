@@ -1,6 +1,7 @@
 r"""What a host says that its package folders hold, and how the answer is read.
 
-A listing is a sequence of records. Each begins with `//` and ends at a NUL or a line break that another `//` follows:
+A listing is a sequence of records. Each begins with `//` and ends at a NUL or a line break that another `//` follows,
+before complaints at one more of both:
 no path that `find` prints holds two slashes, so that no name, whatever is in it, can be taken for a record.
 
     //#|now|tool:digest     the listing follows; its digest, by which the host knows it again
@@ -12,6 +13,12 @@ no path that `find` prints holds two slashes, so that no name, whatever is in it
     //u|path                a folder that may not be listed
     //f|size|ctime|mtime|path                      a file that matters
     //l|kind|size|ctime|mtime|path\0real           a link, and what it leads to
+    //c|complaints          what one of the walks said on standard error, a line each, and last its exit status
+    //.|                    the end: a listing without it was cut off
+    //n|programs            nothing is listed, for want of these programs
+
+A walk that failed, or that never came to its end, hides files: nothing may be called absent for it. So whatever it
+complained of is an unknown, and a listing that is not whole is one for each package.
 """
 
 import re
@@ -21,14 +28,23 @@ from dataclasses import dataclass, field
 from recon.errors import Unreadable
 from recon.ports import Entry
 from recon.records.unknown import Unknown
+from recon.sources.host_scripts import COMPLAINTS
 from recon.sources.select import DENIED, MAX_FILES, Kind, fault_of, kind_of, printable
 
 MAX_LISTING_BYTES = 64 << 20
 """Of all listings of one host; the largest install known has under two."""
 OUTSIDE = "it leads out of the tree"
-_RECORD = re.compile(rb"[\0\n]//")
+_RECORD = re.compile(rb"(?:[\0\n]?\0\n|[\0\n])//")
 _FRACTION = re.compile(r"\.\d*[1-9]")
 _GONE = "No such file or directory"
+_COMPLAINT = re.compile(r"['`\"]?(?P<path>\./.*?)['\"]?: (?P<why>[^:]+)$")
+_WIDEST = 200
+_KILLED = 128
+"""A status above it is that of a program that a signal ended."""
+_PROGRAMS = (
+    "Scan needs find -printf, or find and stat -c, which GNU and busybox have; hosts of BSD and macOS need GNU's first"
+    " in PATH. `recon doctor --host` says what is missing."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +84,8 @@ def read_listing(data: bytes, packages: Sequence[str]) -> Listing:
         listing = reader.listing()
     except ValueError:
         raise Unreadable("the host's listing holds a link that it does not describe") from None
-    if not listing.order:
-        raise Unreadable(
-            "the host listed no file of it: its find or stat failed",
-            "Scan needs find -printf, or find and stat -c; `recon collect` has the script to try by hand.",
-        )
+    if not listing.files and (reader.trouble or not listing.order):
+        raise Unreadable(f"the host listed no file of it: {reader.trouble or 'its find or stat failed'}", _PROGRAMS)
     return listing
 
 
@@ -100,23 +113,31 @@ class _Reader:
         self._links: list[tuple[list[str], str, str]] = []
         self._digest = ""
         self._now = 0
+        self._open = 0
         self._coarse = False
+        self._complaints: list[str] = []
+        self._torn: str | None = None
+        """The record before, which is none: the last one of a walk that was killed may be."""
+        self.trouble = ""
+        """Why the listing is not whole; '' where it is."""
 
     def take(self, record: bytes) -> None:
         text = record.decode("utf-8", "surrogateescape")
         kind, _, rest = text.partition("|")
         if len(self._found) > MAX_FILES:
             raise Unreadable(f"the host lists more than {MAX_FILES} files")
+        torn, self._torn = self._torn, None
         try:
             self._take(kind, rest)
         except ValueError:
-            raise Unreadable(f"the host's listing holds {printable(text[:80])!r}") from None
+            self._torn = text
+        if torn is not None and not (kind == "c" and self.trouble):
+            raise _nonsense(torn)
 
     def _take(self, kind: str, rest: str) -> None:
         match kind:
-            case "#":
-                now, self._digest = rest.split("|")
-                self._now = int(now or 0)
+            case "#" | "." | "c" | "n":
+                self._about(kind, rest)
             case "h":
                 package, real = rest.split("\0")
                 self._homes[_plain(package)] = real.rstrip("/") if real else _plain(package)
@@ -143,6 +164,56 @@ class _Reader:
                 self._links.append((fields, _plain(path), real))
             case _:
                 raise ValueError(kind)
+
+    def _about(self, kind: str, rest: str) -> None:
+        """Take what is said of the listing itself."""
+        match kind:
+            case "#":
+                now, told = rest.split("|")
+                self._digest = told if told.partition(":")[2] else ""  # the tool that makes it may fail
+                self._now = int(now or 0)
+                self._open += 1
+            case ".":
+                self._open -= 1
+            case "c":
+                self._walked(*rest.rpartition("\n")[::2])
+            case "n":
+                raise Unreadable(f"the host has no {printable(rest)}, so that nothing of it can be listed", _PROGRAMS)
+
+    def _walked(self, complaints: str, status: str) -> None:
+        """How one of the walks ended."""
+        lines = [line.strip() for line in complaints.split("\n") if line.strip()]
+        self._complaints += lines
+        if not status.isdecimal() or int(status) > _KILLED:
+            self.trouble = f"find ended with status {printable(status) or 'unknown'}"
+        elif len(lines) >= COMPLAINTS:
+            self.trouble = f"find complained of {COMPLAINTS} things and more"
+        elif status != "0" and not lines:
+            self.trouble = f"find ended with status {status} and did not say why"
+
+    def _complain(self) -> None:
+        """Make an unknown of whatever a walk complained of, and of each package where the listing is not whole."""
+        for line in self._complaints:
+            said = _COMPLAINT.search(line)
+            if said is None:
+                self.trouble = self.trouble or f"find said: {printable(line[:_WIDEST])}"
+            elif not self._is_told(path := _plain(said["path"])):
+                self._coarse = True  # another look may go well
+                what = "folder" if kind_of(path) is Kind.OTHER else "file"
+                self._found[path] = Unknown(what, printable(path), _denied(printable(said["why"][:_WIDEST])))
+        if self._open:
+            self.trouble = "it was cut off"
+        if self.trouble:
+            self._coarse = True
+            why = f"its listing is not whole: {self.trouble}"
+            for package in self._packages:
+                self._found.setdefault(package, Unknown("folder", printable(package), why))
+
+    def _is_told(self, path: str) -> bool:
+        """Whether it, or a folder that it lies in, is among what could not be learned."""
+        parts = path.split("/")
+        above = ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+        return any(isinstance(self._found.get(each), Unknown) for each in above)
 
     def _folder(self, device: str, path: str) -> None:
         """A folder of another device is a mount, which `find -xdev` names and does not enter."""
@@ -186,8 +257,11 @@ class _Reader:
         return None
 
     def listing(self) -> Listing:
+        if self._torn is not None and not self._open:
+            raise _nonsense(self._torn)
         for fields, path, real in self._links:
             self._link(fields, path, real)
+        self._complain()
         order = sorted(self._found.items(), key=self._place)
         return Listing("" if self._coarse else self._digest, self._files, tuple(found for _, found in order))
 
@@ -201,6 +275,10 @@ class _Reader:
         parts = tuple(folder.split("/"))
         tops = (self._packages.get("/".join(parts[:length])) for length in range(len(parts), 0, -1))
         return next((top for top in tops if top is not None), len(self._packages)), parts, name
+
+
+def _nonsense(record: str) -> Unreadable:
+    return Unreadable(f"the host's listing holds {printable(record[:80])!r}")
 
 
 def _size(text: str) -> int:

@@ -27,9 +27,9 @@ from recon.sources.remote_ranges import HostLibraries
 from recon.sources.select import Kind, kind_of, printable
 from recon.sources.store import BlobStore
 
-LISTING_S = 120.0
+LISTING_S = 60.0
 """For the listings of one host."""
-_VERSION = 1
+_VERSION = 2
 
 
 class _Memory(msgspec.Struct, frozen=True):

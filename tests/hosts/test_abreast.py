@@ -4,9 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-import pytest
-
-from recon.errors import ReconError, Unreachable
+from recon.errors import Fault, ReconError, Unreachable
 from recon.hosts.abreast import Job, abreast
 from recon.ports import Progress, Silent
 
@@ -69,12 +67,21 @@ def test_no_more_than_so_many_at_a_time() -> None:
     assert 2 == most[0]
 
 
-def test_a_fault_is_raised_where_they_are_waited_for() -> None:
+def test_a_fault_ends_its_own_job_alone() -> None:
+    """It is named with its place, and what was raised goes along."""
+
     def broken(progress: Progress) -> Iterator[int]:
         yield from [1 // 0]
 
-    with pytest.raises(ZeroDivisionError):
-        list(abreast([Job("a", broken)], Silent()))
+    def fine(progress: Progress) -> Iterator[int]:
+        yield from (1, 2)
+
+    given = list(abreast([Job("a", broken), Job("b", fine)], Silent()))
+    faults = [each for name, each in given if name == "a"]
+
+    assert [1, 2] == [each for name, each in given if name == "b"]
+    assert [True] == [isinstance(each, Fault) and isinstance(each.error, ZeroDivisionError) for each in faults]
+    assert "ZeroDivisionError: integer division or modulo by zero (test_abreast.py:" in str(faults[0])
 
 
 def test_progress_names_the_host_and_follows_one_task() -> None:

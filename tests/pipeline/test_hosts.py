@@ -12,7 +12,15 @@ import pytest
 
 from recon import pipeline
 from recon.asking import NONCE, plan
-from recon.errors import Auth, HostBusy, Interrupted, NoEngine, TimedOut, Unreachable, Unreadable
+from recon.errors import (
+    Auth,
+    HostBusy,
+    Interrupted,
+    NoEngine,
+    TimedOut,
+    Unreachable,
+    Unreadable,
+)
 from recon.hosts.limits import PRELUDE
 from recon.hosts.local import LocalShell
 from recon.pipeline import ScanTargets, Settings
@@ -45,6 +53,7 @@ class Reached(LocalShell):
     user: str = "me"
     transport: str = "paramiko"
     line: str = "exec /bin/sh -s"
+    noise: str = ""
     scripts: list[str] = field(default_factory=list)
 
     def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:

@@ -11,6 +11,7 @@ import pytest
 from recon.errors import NotFound, Unreadable
 from recon.records.host import Host
 from recon.records.run import SCHEMA_VERSION
+from recon.records.unknown import Unknown
 from recon.runs import files
 from tests.report.hand import HOST, hostile, probe, scan
 
@@ -232,6 +233,17 @@ def test_a_run_stopped_before_it_learned_anything_hides_no_good_one(tmp_path: Pa
     files.save(replace(scan(), started_at="2026-12-01T00:00:00Z", installs=(), complete=False), tmp_path)
 
     assert good == files.newest(tmp_path, "scan")
+
+
+def test_a_run_that_learned_nothing_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    """Though it is whole: every host that was named was down."""
+    good = files.save(scan(), tmp_path)
+    down = Unknown("unreachable", "gpu07", "gpu07: no route")
+    empty = replace(scan(), started_at="2031-01-01T00:00:00Z", installs=(), hosts=(), unknowns=(down,))
+    saved = files.save(empty, tmp_path)
+
+    assert good == files.newest(tmp_path, "scan")
+    assert [saved, good] == [each.path for each in files.listing(tmp_path)]
 
 
 def test_the_newest_run_of_a_machine_is_found_by_its_id_or_a_gpu(tmp_path: Path) -> None:

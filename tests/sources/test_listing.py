@@ -13,7 +13,7 @@ HEAD = b"//#|1000|sha256sum:abc\0//h|./eng\0/site/eng\0//d|1|./eng\0"
 
 
 def listing(*records: bytes, head: bytes = HEAD) -> Listing:
-    return read_listing(head + b"".join(b"//" + record + b"\0" for record in records), ["eng"])
+    return read_listing(head + b"".join(b"//" + record + b"\0" for record in (*records, b".|")), ["eng"])
 
 
 def said(*records: bytes) -> list[Entry | Unknown]:
@@ -22,7 +22,7 @@ def said(*records: bytes) -> list[Entry | Unknown]:
 
 def test_records_end_at_nul_or_at_a_line() -> None:
     """Tools that cannot write NUL end a line; a name with a line break in it stays one name."""
-    lines = HEAD.replace(b"\0//", b"\n//") + b"//f|3|9.5|8.5|./eng/a\nb.py\n//f|4|9.5|8.5|./eng/c.py\n"
+    lines = HEAD.replace(b"\0//", b"\n//") + b"//f|3|9.5|8.5|./eng/a\nb.py\n//f|4|9.5|8.5|./eng/c.py\n//.|\n"
     found = read_listing(lines, ["eng"]).order
 
     assert [Unknown("file", "eng/a\\nb.py", "its path is not plain text"), Entry("eng/c.py", 4)] == list(found)
@@ -43,6 +43,30 @@ def test_a_record_that_is_none_refuses_the_whole(record: bytes, why: str) -> Non
     """Half a listing would make files absent that are there."""
     with pytest.raises(Unreadable, match=why):
         listing(record)
+
+
+KILLED = b"//c|Killed\n\n137\0//.|\0"
+
+
+def test_a_record_that_a_killed_walk_left_half_written_is_dropped() -> None:
+    """The walk says so right behind it."""
+    found = read_listing(HEAD + b"//f|3|9.5|8.5|./eng/a.py\0//f|3|9\0\n" + KILLED, ["eng"])
+    why = "its listing is not whole: find ended with status 137"
+
+    assert [Unknown("folder", "eng", why), Entry("eng/a.py", 3)] == list(found.order)
+    assert "" == found.digest
+
+
+def test_a_half_written_record_anywhere_else_is_nonsense() -> None:
+    with pytest.raises(Unreadable, match=r"f\|3\|9"):
+        read_listing(HEAD + b"//f|3|9\0//f|3|9.5|8.5|./eng/a.py\0" + KILLED, ["eng"])
+
+
+def test_complaints_without_an_end_are_cut_and_too_many_are_a_fault_of_the_walk() -> None:
+    """What was not told may hide any file."""
+    many = b"".join(b"find: './eng/%d': Input/output error\n" % number for number in range(40))
+
+    assert "find complained of 40 things and more" in str(said(b"f|3|9.5|8.5|./eng/a.py", b"c|" + many + b"\n1")[0])
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,13 @@ class Client:
         settings = Settings(self.folder / "cache", self.folder / "state", compiled=True, workers=0, access=ways)
         return pipeline.scan(ScanTargets((), (), local=False, hosts=names), settings, Silent())
 
-    def recon(self, *words: str, before: str = "") -> subprocess.Popen[str]:
-        """The command line, as a process."""
+    def recon(self, *words: str, before: str = "", command: str = "scan") -> subprocess.Popen[str]:
+        """The command line, as a process: a scan with the yard's configuration, or another command."""
         folders = {"RECON_CACHE_DIR": str(self.folder / "cache"), "RECON_STATE_DIR": str(self.folder / "state")}
-        command = [sys.executable, "-m", "recon", "scan", "--ssh-config", str(self.config(before)), *words]
+        config = ["--ssh-config", str(self.config(before))] if command == "scan" else []
         pipe = subprocess.PIPE
         return subprocess.Popen(
-            command,
+            [sys.executable, "-m", "recon", command, *config, *words],
             env={**os.environ, **folders},
             cwd=ROOT,
             text=True,

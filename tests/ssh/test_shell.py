@@ -113,6 +113,15 @@ def test_noise_before_and_after_is_dropped(yard: Yard, way: Way) -> None:
         reply = host.run("printf abc; printf def >&2")
 
     assert ("abc", "def", 0) == (reply.stdout, reply.stderr, reply.status)
+    assert "welcome" == host.noise
+
+
+@BOTH
+def test_a_host_that_prints_nothing_of_its_own_has_no_noise(yard: Yard, way: Way) -> None:
+    with shell(yard, yard.server(), way) as host:
+        host.run("echo abc; echo def >&2")
+
+    assert "" == host.noise
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recon.errors import HostBusy
+from recon.records.verdict import Standing
 from tests.pipeline.engines import VLLM, tree
 from tests.pipeline.test_hosts import environment
 from tests.ssh.client import Client, home
@@ -94,6 +95,44 @@ def test_a_host_that_is_down_costs_the_others_nothing(yard: Yard, client: Client
     assert 3 == process.returncode
     assert ["gpu1"] == [each["host"] for each in run["installs"]]
     assert ["unreachable"] == [each["what"] for each in run["unknowns"]]
+
+
+def test_hosts_that_are_all_down_hide_no_earlier_run(yard: Yard, client: Client, tmp_path: Path) -> None:
+    """What failed is told and saved; what is shown later is the last run that found something."""
+    environment(tmp_path / "home")
+    server = yard.server(environment=home(tmp_path / "home"))
+    up = client.recon("--host", "gpu1", "--batch", "--json")
+    up.communicate(timeout=60)
+    server.stop()
+    down = client.recon("--host", "gpu1", "--host", f"127.0.0.1:{free_port()}", "--batch", "--json")
+    out, _ = down.communicate(timeout=60)
+    show = client.recon("accept.tree.greedy", "--json", command="show")
+    shown, _ = show.communicate(timeout=60)
+
+    assert (0, 3, 0) == (up.returncode, down.returncode, show.returncode)
+    assert ["unreachable"] * 2 == [each["what"] for each in json.loads(out)["unknowns"]]
+    assert 2 == len(list((client.folder / "state" / "runs").iterdir()))
+    assert ["gpu1"] == [each["host"] for each in json.loads(shown)]
+
+
+def test_a_walk_that_is_killed_makes_nothing_absent(yard: Yard, client: Client, tmp_path: Path) -> None:
+    """The find of the host dies half way: what it did not list may hold anything."""
+    environment(tmp_path / "home")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    find = shutil.which("find")
+    dying = f'case $* in *//f*) {find} "$@" | head -c 300; kill -9 $$;; esac'
+    (tools / "find").write_text(f'#!/bin/sh\n{dying}\nexec {find} "$@"\n')
+    (tools / "find").chmod(0o755)
+    variables = home(tmp_path / "home")
+    yard.server(environment={**variables, "PATH": f"{tools}:/usr/bin:/bin"})
+    yard.server("gpu2", environment=variables)
+    (cut,) = client.scan("gpu1").installs
+    (whole,) = client.scan("gpu2").installs
+
+    assert Standing.ABSENT in {each.standing for each in whole.verdicts}
+    assert Standing.ABSENT not in {each.standing for each in cut.verdicts}
+    assert "status 137" in cut.verdicts[0].searched.unread[0].why
 
 
 def test_a_host_that_fails_alone_says_so_in_one_line(yard: Yard, client: Client) -> None:

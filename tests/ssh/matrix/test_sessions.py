@@ -44,12 +44,13 @@ def test_a_forced_command_that_is_none_of_ours_is_told(yard: Yard, client: Clien
 
 def test_noise_of_start_up_files_is_no_answer(yard: Yard, client: Client, tmp_path: Path) -> None:
     environment(tmp_path / "home")
-    noise = 'echo "Welcome!"; printf "platform Nonsense\\n"; echo "warning: disk full" >&2; head -c 100000 /dev/zero\n'
+    noise = 'printf "\\033[1mWelcome!\\033[0m\\nplatform Nonsense\\n"; echo "disk full" >&2; head -c 100000 /dev/zero\n'
     yard.server(noise=noise, environment=home(tmp_path / "home"))
     run = client.scan("gpu1")
 
     assert ["9.8.7"] == [each.version for each in run.installs]
     assert "Nonsense" not in run.hosts[0].platform
+    assert ("before its answers it printed '?[1mWelcome!?[0m'",) == run.hosts[0].notes
 
 
 @pytest.mark.parametrize("transport", ["paramiko", "openssh"])
