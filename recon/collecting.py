@@ -45,6 +45,20 @@ bundle as you would read them. What this user may not read is left out; recon na
 
     recon scan --bundle bundle              reads it, on any machine"""
 
+_WORDS = r"""
+case ${1:-} in --plan|--help|-h) [ "$#" -ne 1 ] || { printf '%s\n' "$usage"; exit 0; };; esac
+wrong=
+if [ "$#" -gt 1 ]; then wrong="one environment at most, not $# words"
+elif [ "$#" -eq 1 ]; then
+  case $1 in
+    -*) wrong="no option is called $1";;
+    *) [ -d "$1" ] || wrong="there is no folder '$1'";;
+  esac
+fi
+[ -z "$wrong" ] || { printf 'collect.sh: %s; sh collect.sh --plan says how it is run\n' "$wrong" >&2; exit 2; }
+[ ! -t 1 ] || { printf '%s\n' "$usage" >&2; exit 2; }
+"""
+
 _MAIN = r"""
 fact() {
   told=$( ( eval "$2" ) </dev/null 2>/dev/null ); status=$?
@@ -95,7 +109,7 @@ collect() {
   rows dist "$listed" | while IFS= read -r path; do record_of "$path" </dev/null; done
   printf '\n%s end\n' "$nonce"
 }
-if [ -n "${1:-}" ]; then VIRTUAL_ENV=$(cd -- "$1" && pwd) || exit 2; export VIRTUAL_ENV; fi
+if [ -n "${1:-}" ]; then VIRTUAL_ENV=$(unset CDPATH; cd -- "$1" && pwd) || exit 2; export VIRTUAL_ENV; fi
 if gzip -1 -c </dev/null >/dev/null 2>&1; then collect | gzip -1 -c; else collect; fi
 """
 
@@ -114,8 +128,7 @@ def collect_script() -> str:
             "#!/bin/sh",
             f"# Written by recon {__version__}. `sh collect.sh --plan` says what it does.",
             f"usage={quote(_USAGE)}",
-            "case ${1:-} in -*) printf '%s\\n' \"$usage\"; exit 0;; esac",
-            "[ ! -t 1 ] || { printf '%s\\n' \"$usage\" >&2; exit 2; }",
+            _WORDS,
             f"nonce={secrets.token_hex(16)}",
             "T=$(printf '\\t')",
             by_hand_script(),

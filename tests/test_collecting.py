@@ -182,3 +182,27 @@ def test_the_plan_is_printed_and_nothing_runs(tmp_path: Path, shell: str) -> Non
     assert "starts no Python" in said.stdout
     assert "recon bundle" not in said.stdout
     subprocess.run([shell, "-n", str(script)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--bogus"], "no option is called --bogus"),
+        (["/nowhere"], "there is no folder '/nowhere'"),
+        ([""], "there is no folder ''"),
+        (["/tmp", "/usr"], "one environment at most, not 2 words"),
+        (["--plan", "/usr"], "one environment at most, not 2 words"),
+    ],
+)
+@pytest.mark.parametrize("shell", ["sh", pytest.param("busybox", marks=pytest.mark.system("busybox"))])
+def test_words_that_it_does_not_know_are_refused_and_nothing_runs(
+    tmp_path: Path, shell: str, words: list[str], said: str
+) -> None:
+    """In one line, with the status of a wrong usage: else a bundle of another environment comes of a typing error."""
+    script = tmp_path / "collect.sh"
+    script.write_text(collect_script())
+    program = ["busybox", "sh"] if shell == "busybox" else [shell]
+    ended = subprocess.run([*program, str(script), *words], capture_output=True, text=True, check=False)
+
+    assert (2, "") == (ended.returncode, ended.stdout)
+    assert [f"collect.sh: {said}; sh collect.sh --plan says how it is run"] == ended.stderr.splitlines()

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from recon.errors import ReconError
-from recon.facts.gather import gather
+from recon.facts.gather import ask, gather
 from recon.facts.gpus import GPUS
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
-from recon.facts.toolchain import TOOLCHAIN, KernelEnv, Toolchain, kernel_envs
+from recon.facts.toolchain import LOOKING_NEEDS, READING_NEEDS, TOOLCHAIN, KernelEnv, Toolchain, kernel_envs
 from recon.hosts.agent import Held, SocketAgent
 from recon.hosts.certificate import plain_type
 from recon.hosts.effective import Effective
@@ -34,8 +34,12 @@ OK: Final = "ok"
 WARN: Final = "warn"
 MISSING: Final = "missing"
 
-_SCAN_NEEDS = ("find", "tar", "awk", "sed", "od", "dd", "sha256sum")
 _ONE_LINE = 200
+_GO_WITHOUT = (
+    (("tar",), "Sources then come one file at a time."),
+    (("gzip",), "What is sent is then not packed."),
+    (("timeout", "setsid", "nice", "ionice"), "Scans are then less gentle, or end late where a disk hangs."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +76,33 @@ def way_to(name: str, hops: Iterable[Effective]) -> Iterator[Check]:
         yield from _known(where, hop)
 
 
-def machine(shell: Shell, where: str) -> Iterator[Check]:
-    """What a machine has: GPUs and their driver, Python environments for probes, a compiler, programs for scans."""
-    values, unknowns = gather(shell, [MACHINE, GPUS, TOOLCHAIN, pythons()])
+def machine(shell: Shell, where: str, *, afar: bool = True) -> Iterator[Check]:
+    """What a machine has: programs for scans; and GPUs, Python environments and a compiler for probes.
+
+    Missing is what a scan needs. What only probes need is a warning where it is not there.
+
+    Args:
+        shell: The machine.
+        where: What checks call it.
+        afar: Whether its files are read through the shell, as those of hosts are.
+
+    Raises:
+        ReconError: the machine does not answer: no sh starts, or not in time.
+    """
+    values, unknowns = ask(shell, [MACHINE, TOOLCHAIN, pythons()])
     about = values.of(MACHINE)
     if about:
         yield Check(where, "machine", OK, f"{about.hostname}: {about.platform}")
-    gpus = values.of(GPUS)
+    driven, sick = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
+    unknowns = (*unknowns, *sick)
+    gpus = driven.of(GPUS)
     if gpus is not None:
         yield from _gpus(where, gpus)
     tools = values.of(TOOLCHAIN)
     if tools is not None:
-        yield from _tools(where, tools)
+        yield _compiler(where, tools)
+        lacks = tuple(_lacks(where, tools, afar=afar))
+        yield from lacks or (Check(where, "programs", OK, "all that scans use"),)
     found = values.of(pythons())
     if found is not None:
         fact = kernel_envs(found.environments)
@@ -148,9 +167,7 @@ def _identities(where: str, hop: Effective) -> Iterator[Check]:
         yield Check(where, "offers", OK, str(offer))
     if not chosen.keys:
         named = ", ".join(str(path) for path in hop.identity_files) or "no identity file"
-        yield Check(
-            where, "offers", MISSING, f"no key to offer: {named}", "Make one with ssh-keygen, or name one there."
-        )
+        yield Check(where, "offers", WARN, f"no key to offer: {named}", "Make one with ssh-keygen, or name one there.")
     for reason in chosen.skipped:
         yield Check(where, "not offered", WARN, reason)
 
@@ -183,7 +200,7 @@ def _gpus(where: str, gpus: tuple[Gpu, ...]) -> Iterator[Check]:
         yield Check(
             where,
             "GPU",
-            MISSING,
+            WARN,
             "nvidia-smi is not there, or names no GPU",
             "Scans need none; recon probe-kernels does.",
         )
@@ -193,21 +210,35 @@ def _gpus(where: str, gpus: tuple[Gpu, ...]) -> Iterator[Check]:
         yield Check(where, "GPU", OK, f"{gpu.index}: {gpu.name}, sm {capability}{memory}, driver {gpu.driver}")
 
 
-def _tools(where: str, tools: Toolchain) -> Iterator[Check]:
+def _compiler(where: str, tools: Toolchain) -> Check:
     if tools.compiler:
-        yield Check(where, "C compiler", OK, tools.compiler)
-    else:
-        hint = "Triton compiles a launcher in C: install gcc, or name a compiler in CC. Scans need none."
-        yield Check(where, "C compiler", MISSING, "neither gcc nor clang", hint)
-    lacking = [name for name in _SCAN_NEEDS if name not in tools.programs]
+        return Check(where, "C compiler", OK, tools.compiler)
+    hint = "Triton compiles a launcher in C: install gcc, or name a compiler in CC. Scans need none."
+    return Check(where, "C compiler", WARN, "neither gcc nor clang", hint)
+
+
+def _lacks(where: str, tools: Toolchain, *, afar: bool) -> Iterator[Check]:
+    """Programs for scans that are not there, or cannot do what scans ask of them."""
+    needed = (*LOOKING_NEEDS, *READING_NEEDS) if afar else LOOKING_NEEDS
+    lacking = [name for name in needed if name not in tools.programs]
     if lacking:
-        yield Check(where, "programs", MISSING, f"no {', '.join(lacking)}", "Scans read files with them.")
-    gentle = [name for name in ("timeout", "nice", "ionice") if name not in tools.programs]
-    if gentle:
-        hint = "Scans go without: they are then less gentle, or end late where a disk hangs."
-        yield Check(where, "programs", WARN, f"no {', '.join(gentle)}", hint)
-    if not lacking and not gentle:
-        yield Check(where, "programs", OK, "all that scans use")
+        hint = "Scans read files with them: install them there (coreutils, findutils, sed, grep, awk), or busybox."
+        yield Check(where, "programs", MISSING, f"no {', '.join(lacking)}", hint)
+    if not afar:
+        return
+    if not tools.lists:
+        hint = (
+            "Scans list files with one of them: GNU's findutils or coreutils, or busybox. BSD and macOS have neither."
+        )
+        yield Check(where, "programs", MISSING, "no find -printf and no stat -c", hint)
+    if "sha256sum" not in tools.programs:
+        other = next((name for name in ("md5sum", "cksum") if name in tools.programs), "")
+        hint = f"{other} takes its place." if other else "Each scan then lists all files, whether or not one changed."
+        yield Check(where, "programs", WARN, "no sha256sum", hint)
+    for names, hint in _GO_WITHOUT:
+        without = [name for name in names if name not in tools.programs]
+        if without:
+            yield Check(where, "programs", WARN, f"no {', '.join(without)}", hint)
 
 
 def _environments(where: str, listed: tuple[KernelEnv, ...], count: int, archs: tuple[int, ...]) -> Iterator[Check]:
@@ -228,8 +259,9 @@ def _environments(where: str, listed: tuple[KernelEnv, ...], count: int, archs: 
     if not usable:
         others = "1 environment" if count == 1 else f"{count} environments"
         detail = f"no torch and triton for probes in {others}"
-        yield Check(where, "Python", MISSING, detail, "Scans need neither; recon probe-kernels needs both.")
+        yield Check(where, "Python", WARN, detail, "Scans need neither; recon probe-kernels needs both.")
 
 
 def _unlearned(where: str, unknown: "Unknown") -> Check:
-    return Check(where, unknown.what, WARN, f"{unknown.where}: {unknown.why}")
+    needed = unknown.what in {TOOLCHAIN.name, pythons().name}
+    return Check(where, unknown.what, MISSING if needed else WARN, f"{unknown.where}: {unknown.why}")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from recon.cli.session import Session, path_of, session_of
+from recon.cli.hosts import config_of, refuse_idle
+from recon.cli.session import Session, session_of
 from recon.errors import Exit, ReconError
 
 if TYPE_CHECKING:
@@ -34,15 +35,21 @@ def doctor(
 
     Nothing is changed anywhere, and no key of a host is added. Without --host, this machine is looked at.
 
-    Exit codes: 0 everything that was looked for is there, 2 no such file or host name, 3 something is missing.
+    What is missing keeps scans from working; a GPU, torch or a compiler that is not there is a warning, since only
+    probes need it.
+
+    Exit codes: 0 scans can work, 2 no such file or host name, 3 something that they need is missing.
     """
     from recon.cli.checks import MISSING
     from recon.hosts.connect import Options
     from recon.hosts.target import parse
 
     session = session_of(context)
+    if not host:
+        about = ("transport", "ssh_config", "batch")
+        refuse_idle(context, about, "is about hosts, and none is named", "Add --host HOST, or leave it out.")
     targets = [parse(words) for words in host or ()]
-    options = Options(transport=transport, config=path_of(ssh_config) if ssh_config else None, batch=batch)
+    options = Options(transport=transport, config=config_of(ssh_config), batch=batch)
     checks = list(_here(alone=not targets))
     for target in targets:
         session.detail(f"asking {target.typed}")
@@ -57,13 +64,16 @@ def _here(*, alone: bool) -> "Iterator[Check]":
     import os
     from pathlib import Path
 
-    from recon.cli.checks import machine, ssh_here
+    from recon.cli.checks import MISSING, Check, machine, ssh_here
     from recon.hosts.local import LocalShell
 
     socket = os.environ.get("SSH_AUTH_SOCK")
     yield from ssh_here(Path(socket) if socket else None)
     if alone:
-        yield from machine(LocalShell(), "here")
+        try:
+            yield from machine(LocalShell(), "here", afar=False)
+        except ReconError as error:
+            yield Check("here", f"sh: {error.word}", MISSING, error.message, error.hint)
 
 
 def _there(target: "Target", options: "Options") -> "Iterator[Check]":
@@ -75,6 +85,7 @@ def _there(target: "Target", options: "Options") -> "Iterator[Check]":
     try:
         yield from way_to(target.typed, route(target, config=options.config))
         with connect(target, options) as shell:
+            shell.run("true")  # the system's ssh logs in for the first script
             yield Check(target.typed, "login", OK, f"by {shell.transport}")
             yield from machine(shell, target.typed)
     except ReconError as error:

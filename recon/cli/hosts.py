@@ -1,13 +1,17 @@
 """Hosts on the command line: how they are reached, and what they would be asked to run."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recon.cli.session import path_of
 from recon.errors import NotFound, Usage
 
 if TYPE_CHECKING:
+    import typer
+
     from recon.asking import Plan
     from recon.targets import Access
 
@@ -32,6 +36,38 @@ class Ways:
     max_load: float = 0.0
 
 
+def refuse_idle(context: "typer.Context", names: Collection[str], why: str, hint: str) -> None:
+    """Refuse options that were typed and would do nothing.
+
+    Args:
+        context: Of the command.
+        names: The parameters.
+        why: How the sentence goes on behind the option.
+        hint: What to do.
+
+    Raises:
+        Usage: one of them was typed.
+    """
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name) if name in names else None
+        if source is not None and source.name == "COMMANDLINE":
+            typed = next((each for each in parameter.opts if each.startswith("--")), "PATH")
+            raise Usage(f"{typed} {why}", hint)
+
+
+def config_of(typed: str) -> Path | None:
+    """The configuration of ssh that was named; None for the usual one.
+
+    Raises:
+        NotFound: there is no such file.
+    """
+    config = path_of(typed) if typed else None
+    if config is not None and not config.is_file():
+        raise NotFound(f"there is no file {config}", "Name the configuration of ssh with --ssh-config FILE.")
+    return config
+
+
 def access_of(hosts: tuple[str, ...], ways: Ways) -> "Access | None":
     """How hosts are reached; None where there is none.
 
@@ -41,16 +77,19 @@ def access_of(hosts: tuple[str, ...], ways: Ways) -> "Access | None":
     """
     if not hosts:
         return None
-    from recon.hosts.connect import Options, connect
+    from recon.hosts.connect import CONNECT_S, Options, connect
     from recon.hosts.target import parse
     from recon.targets import Access
 
     for host in hosts:  # before the first of them is reached
         parse(host)
-    config = path_of(ways.ssh_config) if ways.ssh_config else None
-    if config is not None and not config.is_file():
-        raise NotFound(f"there is no file {config}", "Name the configuration of ssh with --ssh-config FILE.")
-    options = Options(transport=ways.transport.value, accept_new=ways.accept_new, config=config, batch=ways.batch)
+    options = Options(
+        transport=ways.transport.value,
+        accept_new=ways.accept_new,
+        config=config_of(ways.ssh_config),
+        batch=ways.batch,
+        connect_timeout_s=min(CONNECT_S, ways.host_timeout_s),
+    )
     return Access(
         lambda typed: connect(parse(typed), options),
         budget_s=ways.host_timeout_s,
@@ -63,6 +102,7 @@ def planned(hosts: tuple[str, ...], ways: Ways, *, as_json: bool) -> str:
 
     Raises:
         Usage: no host is named, or a word names none.
+        NotFound: there is no such configuration.
     """
     from recon.asking import plan
     from recon.hosts.target import parse
@@ -71,6 +111,7 @@ def planned(hosts: tuple[str, ...], ways: Ways, *, as_json: bool) -> str:
         raise Usage("--plan says what a host would be asked, and none is named", "For example: --host gpu07 --plan")
     for host in hosts:
         parse(host)
+    config_of(ways.ssh_config)
     made = plan(load=bool(ways.max_load))
     return _json(made) if as_json else _text(made, hosts)
 

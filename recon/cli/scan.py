@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from recon.cli.hosts import Transport, Ways, access_of, planned
+from recon.cli.hosts import Transport, Ways, access_of, planned, refuse_idle
 from recon.cli.session import Session, cache_dir, session_of, state_dir
 from recon.errors import Exit, Fault, Interrupted, Unreadable
 
@@ -107,6 +107,7 @@ def scan(
 
     session = session_of(context)
     outputs = outputs_of(output or ())
+    refuse_what_does_nothing(context, hosts=bool(host), foreign=bool(host or bundle), plan=plan)
     ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load)
     if plan:
         session.data(planned(tuple(host or ()), ways, as_json=json))
@@ -122,6 +123,32 @@ def scan(
         session.note(sentence)
     write_outputs(session, outputs, view)
     leave(exit_of(run) if saved else Exit.INCOMPLETE)
+
+
+def refuse_what_does_nothing(context: typer.Context, *, hosts: bool, foreign: bool, plan: bool) -> None:
+    """Refuse options that were typed and would have no effect beside the others.
+
+    Args:
+        context: Of the command.
+        hosts: Whether any host is named.
+        foreign: Whether any host or bundle is named.
+        plan: Whether the plan is asked for instead of a scan.
+
+    Raises:
+        Usage: one was typed.
+    """
+    if plan:
+        others = ("paths", "path", "release", "bundle")
+        refuse_idle(context, others, "is no host, and --plan says what hosts would be asked", "Leave one of them out.")
+        refuse_idle(
+            context, ("output",), "has nothing to write with --plan: nothing is scanned", "Leave one of them out."
+        )
+    if not hosts:
+        about = ("transport", "accept_new", "ssh_config", "batch", "host_timeout", "max_load")
+        refuse_idle(context, about, "is about hosts, and none is named", "Add --host HOST, or leave it out.")
+    if not foreign:
+        why = "is about hosts and bundles, and none is named"
+        refuse_idle(context, ("no_source",), why, "Add --host HOST or --bundle FILE, or leave it out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,22 @@ from recon.facts.texts import cleaned
 from recon.ports import Reply
 from recon.records.host import PythonEnv
 
-PROGRAMS = ("gcc", "clang", "find", "tar", "awk", "sed", "od", "dd", "sha256sum", "timeout", "nice", "ionice")
+LOOKING_NEEDS = ("find", "sed", "awk", "grep", "head", "tr", "sort", "uniq", "readlink")
+"""Programs without which engines are not found, on this machine as on a host."""
+READING_NEEDS = ("tail", "od", "dd", "cat")
+"""Programs without which a host does not send what it holds; on this machine files are read without them."""
+READING_LIKES = ("tar", "gzip", "sha256sum", "md5sum", "cksum", "setsid", "timeout", "nice", "ionice")
+"""Programs in whose place something else can do."""
+PROGRAMS = ("gcc", "clang", *LOOKING_NEEDS, *READING_NEEDS, *READING_LIKES)
+_LISTERS = ("find-printf", "stat-c")
+"""Abilities of which a listing needs one."""
 
 LOOK_FOR = f"""
 for name in {" ".join(PROGRAMS)}; do
   found=$(command -v "$name" 2>/dev/null) && printf '%s %s\\n' "$name" "$found"
 done
+find / -prune -printf '' >/dev/null 2>&1 && echo find-printf yes
+stat -c %s / >/dev/null 2>&1 && echo stat-c yes
 :
 """
 
@@ -52,6 +62,8 @@ class Toolchain:
 
     programs: dict[str, str]
     """Path by name, of those of PROGRAMS that are there."""
+    lists: bool = True
+    """Whether its find or its stat can print sizes and times, as listings need."""
 
     @property
     def compiler(self) -> str:
@@ -84,10 +96,11 @@ def parse(reply: Reply) -> Toolchain:
     """
     if reply.status:
         raise FactUnreadable(f"the look for programs ended with status {reply.status}")
-    told = (line.partition(" ") for line in reply.stdout.splitlines())
+    told = [line.partition(" ") for line in reply.stdout.splitlines()]
     # A sh with programs of its own, such as busybox's, says their names instead of paths.
     found = {name: cleaned(path) for name, _, path in told if name in PROGRAMS}
-    return Toolchain({name: path for name, path in found.items() if path.startswith("/") or path == name})
+    there = {name: path for name, path in found.items() if path.startswith("/") or path == name}
+    return Toolchain(there, lists=any(name in _LISTERS for name, _, _ in told))
 
 
 TOOLCHAIN = Fact(name="toolchain", command=LOOK_FOR, parse=parse)

@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,26 +34,35 @@ class Audit:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, **entry: object) -> None:
-        """Append one line.
+        """Append one line, whole and on the disk; one that does not fit leaves nothing of itself.
 
         Raises:
             Unreadable: it cannot be written; then nothing may be run either.
         """
-        line = json.dumps({"time": _now(), **entry}, ensure_ascii=True) + "\n"
+        line = memoryview((json.dumps({"time": _now(), **entry}, ensure_ascii=True) + "\n").encode("ascii"))
         with self._lock:
             try:
-                os.write(self._handle, line.encode("ascii"))
+                before = os.fstat(self._handle).st_size
+                try:
+                    while line:
+                        line = line[os.write(self._handle, line) :]
+                    os.fsync(self._handle)
+                except OSError:
+                    with suppress(OSError):
+                        os.ftruncate(self._handle, before)
+                    raise
             except OSError as error:
-                raise Unreadable(f"cannot write {self.path}: {error.strerror or error}") from error
+                raise Unreadable(
+                    f"cannot write {self.path}: {error.strerror or error}",
+                    "Make room there, or set RECON_STATE_DIR; nothing is run on a host unrecorded.",
+                ) from error
+            if "script" in entry:
+                self._known.add(str(entry["script_sha256"]))
 
     def script(self, text: str) -> dict[str, str]:
-        """How an entry names a script: by digest, and in full the first time."""
+        """How an entry names a script: by digest, and in full until it once was written so."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-        named = {"script_sha256": digest}
-        if digest not in self._known:
-            self._known.add(digest)
-            named["script"] = text
-        return named
+        return {"script_sha256": digest} | ({} if digest in self._known else {"script": text})
 
     def close(self) -> None:
         """Nothing more is written."""
@@ -137,7 +147,9 @@ class Audited:
 
         def ended(status: int | None, said: int, why: str) -> None:
             seconds = round(time.monotonic() - began, 3)
-            self.audit.write(event="ended", command=token, status=status, bytes_in=said, seconds=seconds, error=why)
+            # What was answered is not lost for it: the next command is refused, if there still is no room then.
+            with suppress(Unreadable):
+                self.audit.write(event="ended", command=token, status=status, bytes_in=said, seconds=seconds, error=why)
 
         try:
             reply = ask()

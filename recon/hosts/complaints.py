@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from recon.errors import (
     Auth,
@@ -15,8 +16,11 @@ from recon.errors import (
 )
 from recon.hosts.effective import Effective
 from recon.hosts.exchange import first_line
+from recon.hosts.target import command
 from recon.hosts.throttle import Crowded
 
+_ASK_SSH = "Try: "
+"""A hint that the command for the host completes."""
 _KEY_HINT = (
     "Compare it with what its administrator says; `ssh-keygen -R` forgets an old key, --accept-new adds a new one."
 )
@@ -31,8 +35,8 @@ _KINDS: tuple[tuple[str, Callable[[str, str], ReconError], str], ...] = (
     (r"administratively prohibited", Unreachable, "AllowTcpForwarding is off on the jump host."),
     (r"open failed|stdio forwarding failed", Unreachable, "Is the name known on the jump host, and sshd running?"),
     (r"Permission denied|Too many authentication failures", Auth, "Is the right key in the agent or in IdentityFile?"),
-    (r"Unable to negotiate", Unreachable, "Old algorithms must be allowed in ~/.ssh/config for this host."),
-    (r"Bad configuration option|configuration options?|[Uu]nsupported option", ClientConfig, "Try: ssh -G HOST"),
+    (r"Unable to negotiate", Unreachable, "Old algorithms must be allowed in the configuration of ssh."),
+    (r"Bad configuration option|configuration options?|[Uu]nsupported option", ClientConfig, _ASK_SSH),
     (r"banner line contains|Bad remote protocol|invalid characters", Unreachable, "Is it the right port?"),
 )
 _CROWDED = re.compile(
@@ -41,17 +45,28 @@ _CROWDED = re.compile(
 _PORT = re.compile(r"\bport (\d+)")
 
 
-def read(name: str, route: Sequence[Effective], said: bytes) -> ReconError | Crowded:
-    """The error that a complaint of ssh means; Crowded if it is worth trying again."""
+def read(name: str, route: Sequence[Effective], said: bytes, config: Path | None = None) -> ReconError | Crowded:
+    """The error that a complaint of ssh means; Crowded if it is worth trying again.
+
+    Args:
+        name: The host as the user calls it.
+        route: The hosts on the way to it.
+        said: What ssh said.
+        config: The configuration that it was told to read, for what the user may try.
+    """
+    target = route[-1].target
     text = said.decode("utf-8", "replace")
     for pattern, kind, hint in _KINDS:
         if found := re.search(pattern, text):
             start = text.rfind("\n", 0, found.start()) + 1
             line = first_line(text[start:].encode("utf-8", "replace"), 200).strip("@ ")
-            return kind(f"{_whose(name, route, line)}: {line}", hint)
+            tried = command(target, config, "-G") if hint == _ASK_SSH else ""
+            return kind(f"{_whose(name, route, line)}: {line}", f"{hint}{tried}")
     if _CROWDED.search(text):
         return Crowded(first_line(said))
-    return Unreachable(f"{name}: ssh ended: {first_line(said) or 'it did not say why'}", f"Try: ssh {name}")
+    return Unreachable(
+        f"{name}: ssh ended: {first_line(said) or 'it did not say why'}", f"Try: {command(target, config)}"
+    )
 
 
 def _whose(name: str, route: Sequence[Effective], line: str) -> str:

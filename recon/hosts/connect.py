@@ -13,6 +13,8 @@ from recon.hosts.shell import SshShell
 from recon.hosts.target import Target
 from recon.hosts.terminal import person
 
+CONNECT_S = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -25,7 +27,7 @@ class Options:
     """As `ssh -F`."""
     batch: bool = False
     """Ask nothing, terminal or not."""
-    connect_timeout_s: float = 10.0
+    connect_timeout_s: float = CONNECT_S
     """For each step of the way, where the configuration has no ConnectTimeout."""
 
 

@@ -14,7 +14,7 @@ from recon.errors import ClientConfig, Unreachable
 from recon.hosts.beyond import beyond
 from recon.hosts.local import LocalShell
 from recon.hosts.settings import Settings, minimal, read
-from recon.hosts.target import Target, jumps, written
+from recon.hosts.target import Target, command, jumps, written
 from recon.hosts.tokens import Tokens, here
 from recon.ports import Reply
 
@@ -149,12 +149,15 @@ def _ask(
                 ) from error
             return None
         raise ClientConfig(
-            f"{target.typed}: {error.message}", "Does a `Match exec` of ~/.ssh/config hang, or the resolver?"
+            f"{target.typed}: {error.message}",
+            f"Does a `Match exec` of {config or '~/.ssh/config'} hang, or the resolver?",
         ) from error
     if reply.status:
         said = [line.strip() for line in reply.stderr.splitlines() if line.strip() and "terminating" not in line]
         what = "; ".join(said[:2]) or f"status {reply.status}"
-        raise ClientConfig(f"{target.typed}: ssh refuses its configuration: {what}", f"Try: ssh -G {target.host}")
+        raise ClientConfig(
+            f"{target.typed}: ssh refuses its configuration: {what}", f"Try: {command(target, config, '-G')}"
+        )
     return reply
 
 

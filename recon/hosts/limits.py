@@ -1,10 +1,11 @@
 """What a scan may take of a host: the last of its processor, one core, little memory, no file, and limited time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from recon.errors import TimedOut
+from recon.errors import TimedOut, Unreachable
 from recon.ports import Reply, Shell
 
 PHASE_S = 60.0
@@ -15,6 +16,8 @@ MEMORY_KIB = 200 * 1024
 """Address space of one process."""
 CPU_S = 60
 """Processor time of one process."""
+_TICK_S = 0.1
+"""By which a wait may end before its time."""
 
 PRELUDE = f"""\
 {{
@@ -59,7 +62,8 @@ class Limited:
             TimedOut: nothing is left.
             Unreachable: the machine did not answer, or not in time.
         """
-        return self.inner.run(PRELUDE + script, timeout_s=min(timeout_s, self._left()))
+        with self._timed(timeout_s) as left:
+            return self.inner.run(PRELUDE + script, timeout_s=left)
 
     def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
         """As `run`, standard output going to `sink` as it comes.
@@ -68,16 +72,30 @@ class Limited:
             TimedOut: nothing is left.
             Unreachable: the machine did not answer, or not in time.
         """
-        left = min(timeout_s, self._left())
-        return self.inner.stream(PRELUDE + script, sink, timeout_s=left, cap_bytes=cap_bytes)
+        with self._timed(timeout_s) as left:
+            return self.inner.stream(PRELUDE + script, sink, timeout_s=left, cap_bytes=cap_bytes)
 
-    def _left(self) -> float:
+    @contextmanager
+    def _timed(self, timeout_s: float) -> Iterator[float]:
+        """Seconds that a script gets.
+
+        Raises:
+            TimedOut: the host's time is over, before it began or meanwhile; the user knows that limit, and no other.
+        """
         left = self.ends - self.clock()
         if left <= 0:
-            raise TimedOut(
-                f"{self.name}: not done within {self.budget_s:g} s", "Give it more time with --host-timeout SECONDS."
-            )
-        return left
+            raise self._late()
+        try:
+            yield min(timeout_s, left)
+        except Unreachable as error:
+            if left < timeout_s and self.clock() >= self.ends - _TICK_S:
+                raise self._late() from error
+            raise
+
+    def _late(self) -> TimedOut:
+        return TimedOut(
+            f"{self.name}: not done within {self.budget_s:g} s", "Give it more time with --host-timeout SECONDS."
+        )
 
 
 def limited(shell: Shell, budget_s: float = HOST_S, began: float | None = None) -> Limited:

@@ -54,7 +54,8 @@ class OpensshCarrier:
     route: Sequence[Effective]
     words: Sequence[str]
     """ssh and its options, up to the host."""
-    connect_timeout_s: float
+    config: Path | None = None
+    """As `ssh -F`."""
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
 
     @contextlib.contextmanager
@@ -81,7 +82,9 @@ class OpensshCarrier:
 
     def unstarted(self, why: NotStarted) -> ReconError | Crowded:
         """What ssh complained of; or else it is the login shell."""
-        return read(self.name, self.route, why.said) if why.status == FAILED else unusable(self.name, why)
+        if why.status == FAILED:
+            return read(self.name, self.route, why.said, self.config)
+        return unusable(self.name, why)
 
     def abort(self) -> None:
         """Kill what runs."""
@@ -121,12 +124,12 @@ def carried(
         if asks:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="recon-")))  # mode 0700
             words += ["-S", str(folder / "master")]
-            tried_master = lambda: stack.enter_context(_master(name, route, words, folder / "master"))  # noqa: E731
+            tried_master = lambda: stack.enter_context(_master(name, route, words, folder / "master", config))  # noqa: E731
             try:
                 tried(tried_master)
             except Crowded as crowd:
                 raise crowded(name, crowd) from crowd
-        carrier = OpensshCarrier(name, route, words, connect_timeout_s)
+        carrier = OpensshCarrier(name, route, words, config)
         stack.callback(carrier.abort)
         yield carrier
 
@@ -161,7 +164,9 @@ def _options(
 
 
 @contextlib.contextmanager
-def _master(name: str, route: Sequence[Effective], words: Sequence[str], socket: Path) -> Iterator[None]:
+def _master(
+    name: str, route: Sequence[Effective], words: Sequence[str], socket: Path, config: Path | None
+) -> Iterator[None]:
     """An ssh that logs in, asking what it must on the terminal, and stays for the others."""
     with contextlib.ExitStack() as stack:
         said = stack.enter_context(tempfile.TemporaryFile())
@@ -178,7 +183,7 @@ def _master(name: str, route: Sequence[Effective], words: Sequence[str], socket:
             end = time.monotonic() + PERSON_S
             while not socket.exists():
                 if child.poll() is not None:
-                    raise read(name, route, _all(said))
+                    raise read(name, route, _all(said), config)
                 if time.monotonic() > end:
                     raise TimedOut(f"{name}: ssh has not logged in within {PERSON_S:g} s")
                 time.sleep(0.02)

@@ -5,7 +5,9 @@ ProxyCommand that a shell reads.
 """
 
 import re
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
 from recon.errors import Usage
@@ -69,6 +71,18 @@ def written(target: Target) -> str:
     return f"{target.user}@" * bool(target.user) + host + f":{target.port}" * bool(target.port)
 
 
+def command(target: Target, config: Path | None, *options: str) -> str:
+    """The ssh command that a person would type for the target.
+
+    >>> command(parse("me@gpu07:2222"), Path("my config"), "-G")
+    "ssh -G -F 'my config' -l me -p 2222 gpu07"
+    """
+    words = ["ssh", *options, *(("-F", str(config)) if config else ())]
+    words += ["-l", target.user] if target.user else []
+    words += ["-p", str(target.port)] if target.port else []
+    return shlex.join([*words, target.host])
+
+
 def _stripped(words: str) -> tuple[bool, str]:
     """Whether it is an address with a scheme, and what follows that."""
     if "://" not in words:
@@ -94,9 +108,10 @@ def _place(words: str, place: str) -> tuple[str, int]:
 
 
 def _port(words: str, port: str) -> int:
-    if not (port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 1 << 16):
-        raise Usage(f"{words!r} has no port after ':'", "A port is a number from 1 to 65535.")
-    return int(port)
+    if port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 1 << 16:
+        return int(port)
+    what = f"{port!r} is no port" if port else "there is no port after ':'"
+    raise Usage(f"{words!r}: {what}", "A port is a number from 1 to 65535.")
 
 
 def _check(target: Target) -> None:

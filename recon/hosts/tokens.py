@@ -81,7 +81,9 @@ class Tokens:
         try:
             return f"{pwd.getpwnam(user).pw_dir}/{rest}"
         except KeyError:
-            raise ClientConfig(f"{written}: there is no user {user} here", "Correct it in ~/.ssh/config.") from None
+            raise ClientConfig(
+                f"{written}: there is no user {user} here", "Correct it in the configuration of ssh."
+            ) from None
 
     def _put_in(self, written: str, *, variables: bool) -> str:
         """One pass: what was put in is not looked at again."""

@@ -1,6 +1,8 @@
 """`recon doctor`: each line says whether something is there, and what to do about what is not."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -76,8 +78,8 @@ def test_an_environment_that_cannot_run_probes_says_why(
     assert hint in check.hint
 
 
-def test_a_sick_driver_is_a_warning_and_no_gpu_is_missing(tmp_path: Path) -> None:
-    """One is not the other."""
+def test_a_sick_driver_and_no_gpu_are_warnings(tmp_path: Path) -> None:
+    """One is not the other; a host without a GPU is good for scans."""
     program(
         tmp_path / "bin", "nvidia-smi", "echo 'Failed to initialize NVML: Driver/library version mismatch'; exit 18"
     )
@@ -86,7 +88,7 @@ def test_a_sick_driver_is_a_warning_and_no_gpu_is_missing(tmp_path: Path) -> Non
     none = looked_at(tmp_path)
 
     assert ("warn", True) == (sick["gpus"].standing, "version mismatch" in sick["gpus"].detail)
-    assert ("missing", True) == (none["GPU"].standing, "probe-kernels" in none["GPU"].hint)
+    assert ("warn", True) == (none["GPU"].standing, "probe-kernels" in none["GPU"].hint)
 
 
 def test_an_agent_that_is_gone_and_none_at_all_are_warnings(tmp_path: Path) -> None:
@@ -142,3 +144,89 @@ def test_a_name_that_is_no_host_is_a_usage_error(recon_command: Recon) -> None:
 
     assert (2, "") == (ended.code, ended.out)
     assert "is no name of a host" in ended.err
+
+
+ALL = re.findall(
+    r"\w+",
+    "sh cat head tail tr sed awk grep find sort uniq cut readlink stat od dd"
+    " tar gzip sha256sum setsid timeout nice ionice uname id date env sleep true",
+)
+
+
+def with_programs(folder: Path, *lacking: str, afar: bool = True) -> list[Check]:
+    """What is said of the programs of a machine that has those of this one, but for a few."""
+    folder.mkdir()
+    for name in set(ALL) - set(lacking):
+        real = shutil.which(name)
+        assert real is not None
+        (folder / name).symlink_to(real)
+    shell = LocalShell("gpu07", environment={"PATH": str(folder), "HOME": str(folder)})
+    return [each for each in machine(shell, "gpu07", afar=afar) if each.what == "programs"]
+
+
+@pytest.mark.parametrize(
+    ("lacking", "standing", "detail", "hint"),
+    [
+        (("find",), "missing", "no find", "install them there"),
+        (("od", "dd"), "missing", "no od, dd", "install them there"),
+        (("tar",), "warn", "no tar", "one file at a time"),
+        (("sha256sum",), "warn", "no sha256sum", "lists all files"),
+        (("timeout", "setsid"), "warn", "no timeout, setsid", "less gentle"),
+    ],
+)
+def test_a_program_that_scans_need_is_named_where_it_is_missing(
+    lacking: tuple[str, ...], standing: str, detail: str, hint: str, tmp_path: Path
+) -> None:
+    """What something else can do is a warning."""
+    said = with_programs(tmp_path / "bin", *lacking)
+
+    assert (standing, detail) == (said[0].standing, said[0].detail)
+    assert hint in said[0].hint
+
+
+def test_a_machine_with_all_programs_lacks_none(tmp_path: Path) -> None:
+    assert [("ok", "all that scans use")] == [
+        (each.standing, each.detail) for each in with_programs(tmp_path / "bin", "stat")
+    ]
+
+
+@pytest.mark.parametrize("afar", [True, False])
+def test_a_find_and_a_stat_of_bsd_serve_this_machine_and_no_host(tmp_path: Path, afar: bool) -> None:
+    """Files of this machine are read without them."""
+    program(tmp_path / "old", "find", f'case $* in *-printf*) exit 1;; esac\nexec {shutil.which("find")} "$@"')
+    program(tmp_path / "old", "stat", "exit 1")
+    shell = LocalShell("mac", environment={"PATH": f"{tmp_path}/old:/usr/bin:/bin", "HOME": str(tmp_path)})
+    said = [each for each in machine(shell, "mac", afar=afar) if each.standing == "missing"]
+
+    assert ["no find -printf and no stat -c"] * afar == [each.detail for each in said]
+
+
+def test_this_machine_without_a_gpu_is_good_and_without_sh_is_not(
+    recon_command: Recon, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    good = recon_command("doctor", "--json")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    bad = recon_command("doctor", "--json")
+    missing = [each for each in json.loads(bad.out)["checks"] if each["standing"] == "missing"]
+
+    assert (0, 3) == (good.code, bad.code)
+    assert ["sh: unreachable"] == [each["what"] for each in missing]
+    assert "sh did not start" in missing[0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ssh-config", "/nowhere"), "--ssh-config is about hosts"),
+        (("--batch",), "--batch is about hosts"),
+        (("--transport", "auto"), "--transport is about hosts"),
+        (("--host", "gpu07", "--ssh-config", "/nowhere"), "there is no file /nowhere"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(recon_command: Recon, words: tuple[str, ...], said: str) -> None:
+    """In one line, before anything is looked at."""
+    ended = recon_command("doctor", *words)
+
+    assert (2, "") == (ended.code, ended.out)
+    assert f"error: {said}" in ended.err

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from recon.pipeline import ScanTargets, Settings
 from tests.cli.conftest import Recon, Stages
 
@@ -41,3 +43,36 @@ def test_the_plan_is_printed_instead_of_run(recon_command: Recon, stages: Stages
 
 def test_a_plan_of_nobody_is_a_usage_error(recon_command: Recon, stages: Stages) -> None:
     assert 2 == recon_command("scan", "--plan").code
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--plan --host a --path /x", "--path is no host"),
+        ("--plan --host a /x", "PATH is no host"),
+        ("--plan --host a --release vllm", "--release is no host"),
+        ("--plan --host a --bundle b", "--bundle is no host"),
+        ("--plan --host a -o json=x", "--output has nothing to write"),
+        ("--plan --host a --ssh-config /nowhere", "there is no file /nowhere"),
+        ("--accept-new", "--accept-new is about hosts"),
+        ("--path /x --transport auto", "--transport is about hosts"),
+        ("--ssh-config /nowhere", "--ssh-config is about hosts"),
+        ("--batch --bundle b", "--batch is about hosts"),
+        ("--host-timeout 300 /x", "--host-timeout is about hosts"),
+        ("--max-load 0.9", "--max-load is about hosts"),
+        ("--no-source --release vllm", "--no-source is about hosts and bundles"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(recon_command: Recon, stages: Stages, words: str, said: str) -> None:
+    """In one line, whatever their value, and nothing is scanned."""
+    ended = recon_command("scan", *words.split())
+
+    assert (2, "", []) == (ended.code, ended.out, stages.asked)
+    assert [f"error: {said}", "hint"] == [ended.err[: len(said) + 7], ended.err.splitlines()[1][:4]]
+
+
+def test_options_that_do_something_are_not_refused(recon_command: Recon, stages: Stages) -> None:
+    recon_command("scan", "--bundle", "b", "--no-source")
+    recon_command("scan", "--host", "gpu07", "--batch", "--no-source", "--accept-new")
+
+    assert 2 == len(stages.asked)

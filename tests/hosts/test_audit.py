@@ -2,15 +2,20 @@
 
 import hashlib
 import json
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from recon.errors import Unreachable, Unreadable
-from recon.hosts.audit import Audited, audit_for
+from recon.hosts.audit import Audit, Audited, audit_for
 from recon.hosts.local import LocalShell
+from recon.ports import Reply
 
+ROOT = str(Path(__file__).resolve().parents[2])
 WAY = {"user": "me", "transport": "paramiko", "line": "exec /bin/sh -s"}
 
 
@@ -97,3 +102,68 @@ def test_without_a_folder_there_is_no_audit(tmp_path: Path) -> None:
 
     with pytest.raises(Unreadable, match="audit file"):
         audit_for("h", tmp_path / "state")
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_run(tmp_path: Path) -> None:
+    audit = Audit(Path("audit.jsonl"), os.open("/dev/full", os.O_WRONLY))
+    with pytest.raises(Unreadable) as caught:
+        Audited(LocalShell(), audit, WAY).run(f"touch {tmp_path}/ran")
+
+    assert "cannot write audit.jsonl: No space left on device" == caught.value.message
+    assert "Make room" in caught.value.hint
+    assert not (tmp_path / "ran").exists()
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from recon.errors import Unreadable
+from recon.hosts.audit import Audited, audit_for
+from recon.hosts.local import LocalShell
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+audit = audit_for("h", Path(sys.argv[1]))
+shell = Audited(LocalShell(), audit, {})
+shell.run("true")
+room = audit.path.stat().st_size + int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+for script in ("printf answered", "touch ran"):
+    try:
+        print(shell.run(script).stdout, end=" ")
+    except Unreadable:
+        print("refused", end=" ")
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+shell.run("touch ran")
+"""
+"""The disk takes a part of a line, and later there is room again."""
+
+
+@pytest.mark.parametrize(("room", "said"), [(30, "refused refused "), (300, "answered refused ")])
+def test_half_a_line_is_taken_back_and_what_was_answered_is_kept(tmp_path: Path, room: int, said: str) -> None:
+    """A write may take a part and say so; the script is spelled out when there is room again."""
+    words = [sys.executable, "-c", LIMITED, str(tmp_path), str(room)]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": ROOT})
+    (path,) = (tmp_path / "audit").iterdir()
+    written = lines(path)
+
+    assert said == ended.stdout
+    assert "touch ran" == written[-2]["script"]
+    assert written[-2]["command"] == written[-1]["command"]
+
+
+def test_what_a_host_answered_last_is_kept_when_the_disk_is_full(tmp_path: Path) -> None:
+    """The error of the host itself is not hidden by it, either."""
+
+    class Filling(LocalShell):
+        def run(self, script: str, *, timeout_s: float = 30.0) -> Reply:
+            os.dup2(os.open("/dev/full", os.O_WRONLY), audit._handle)
+            return super().run(script, timeout_s=timeout_s)
+
+    audit = audit_for("h", tmp_path)
+    shell = Audited(Filling("gpu07"), audit, WAY)
+    answer = shell.run("echo answered").stdout
+    audit = audit_for("h", tmp_path)
+    with pytest.raises(Unreachable, match="no answer"):
+        Audited(Filling("gpu07"), audit, WAY).run("sleep 9", timeout_s=0.1)
+
+    assert "answered\n" == answer

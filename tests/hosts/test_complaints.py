@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from recon.errors import ClientConfig
 from recon.hosts.complaints import read
 from recon.hosts.effective import Effective, route
 from recon.hosts.target import parse
@@ -74,3 +75,27 @@ def test_a_complaint_is_an_error_with_a_kind_a_host_and_a_hint(said: str, hops: 
 )
 def test_a_crowd_is_worth_another_try(said: str, hops: tuple[Effective, ...]) -> None:
     assert isinstance(read("gpu1", hops, said.encode()), Crowded)
+
+
+def test_what_to_try_reads_the_configuration_that_was_named(tmp_path: Path) -> None:
+    """A hint that asks ssh about another configuration leads astray."""
+    config = tmp_path / "my config"
+    config.write_text("Host gpu1\n")
+    target = parse("me@gpu1:2222")
+    hops = route(target, config=config)
+    errors = [
+        read("me@gpu1:2222", hops, said, config)
+        for said in (b"x: line 3: Bad configuration option: y", b"something new")
+    ]
+    hints = [error.hint for error in errors if not isinstance(error, Crowded)]
+
+    assert [f"Try: ssh -G -F '{config}' -l me -p 2222 gpu1", f"Try: ssh -F '{config}' -l me -p 2222 gpu1"] == hints
+
+
+def test_a_configuration_that_ssh_refuses_is_tried_with_its_file(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Bogus yes\n")
+    with pytest.raises(ClientConfig) as caught:
+        route(parse("gpu1"), config=config)
+
+    assert f"Try: ssh -G -F {config} gpu1" == caught.value.hint

@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from recon.errors import TimedOut
+from recon.errors import TimedOut, Unreachable
 from recon.hosts.limits import CPU_S, MEMORY_KIB, PRELUDE, Limited, limited
 from recon.hosts.local import LocalShell
 from recon.ports import Reply
@@ -78,3 +80,23 @@ def test_a_stream_is_limited_alike() -> None:
     limited(LocalShell()).stream("ulimit -c\n", pieces.append, timeout_s=5, cap_bytes=100)
 
     assert b"0\n" == b"".join(pieces)
+
+
+@pytest.mark.parametrize("how", ["run", "stream"])
+def test_who_is_cut_short_hears_of_the_limit_that_was_given(how: str) -> None:
+    """Not of what was left of it when the script began."""
+    host = limited(LocalShell("gpu07"), 1.0, time.monotonic() - 0.6)
+    asks: dict[str, Callable[[], Reply]] = {
+        "run": lambda: host.run("sleep 9"),
+        "stream": lambda: host.stream("sleep 9", lambda _: None, timeout_s=30, cap_bytes=9),
+    }
+    with pytest.raises(TimedOut) as late:
+        asks[how]()
+
+    assert "gpu07: not done within 1 s" == late.value.message
+    assert "--host-timeout" in late.value.hint
+
+
+def test_a_script_that_is_late_by_itself_says_its_own_limit() -> None:
+    with pytest.raises(Unreachable, match=r"no answer within 0\.2 s"):
+        limited(LocalShell("gpu07"), 60.0).run("sleep 9", timeout_s=0.2)

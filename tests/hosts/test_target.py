@@ -90,3 +90,20 @@ def test_jumps_come_in_their_order_and_none_is_none() -> None:
     """`none` is not a host."""
     assert () == jumps("none")
     assert ("a", "b", "c") == tuple(each.host for each in jumps("a,me@b:2222, c"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("gpu07:0", "'gpu07:0': '0' is no port"),
+        ("gpu07:abc", "'gpu07:abc': 'abc' is no port"),
+        ("[::1]:65536", "'[::1]:65536': '65536' is no port"),
+        ("gpu07:", "'gpu07:': there is no port after ':'"),
+    ],
+)
+def test_what_is_no_port_is_named(words: str, said: str) -> None:
+    with pytest.raises(Usage) as caught:
+        parse(words)
+
+    assert said == caught.value.message
+    assert "from 1 to 65535" in caught.value.hint

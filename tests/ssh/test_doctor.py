@@ -1,6 +1,7 @@
 """`recon doctor --host`: the way to a host and the host itself, against real servers."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,21 @@ from tests.ssh.server import HERE, Yard
 pytestmark = pytest.mark.system("sshd", "ssh", "ssh-keygen")
 
 
-def doctor(config: Path, host: str) -> tuple[int, list[dict[str, str]]]:
+def doctor(config: Path, host: str, *more: str) -> tuple[int, list[dict[str, str]]]:
     """The exit code, and the checks that are not about this side."""
-    words = [sys.executable, "-m", "recon", "doctor", "--batch", "--json", "--ssh-config", str(config), "--host", host]
+    words = [
+        sys.executable,
+        "-m",
+        "recon",
+        "doctor",
+        "--batch",
+        "--json",
+        "--ssh-config",
+        str(config),
+        "--host",
+        host,
+        *more,
+    ]
     ended = subprocess.run(words, check=False, capture_output=True, text=True, timeout=120)
     return ended.returncode, [each for each in json.loads(ended.stdout)["checks"] if each["where"] != "here"]
 
@@ -32,7 +45,33 @@ def test_a_host_behind_a_gate_is_looked_at(yard: Yard) -> None:
     assert str(yard.client_key) in about["gpu07", "offers"]["detail"]
     assert {"standing": "ok", "detail": "by paramiko"}.items() <= about["gpu07", "login"].items()
     assert {"machine", "GPU", "C compiler", "programs"} <= {what for where, what in about if where == "gpu07"}
-    assert code == 3 * any(each["standing"] == "missing" for each in said)
+    assert (0, []) == (code, [each for each in said if each["standing"] == "missing"])
+
+
+@pytest.mark.parametrize("transport", ["paramiko", "openssh"])
+def test_a_host_that_starts_no_sh_is_missing(yard: Yard, transport: str) -> None:
+    """It lets us in, and no scan can work there."""
+    server = yard.server("gpu07", shell="nologin")
+    code, said = doctor(yard.config(server), "gpu07", "--transport", transport)
+
+    assert (3, ["login: login_shell"]) == (code, [each["what"] for each in said if each["standing"] == "missing"])
+    assert "no login shell" in said[-1]["detail"]
+    assert "login" not in [each["what"] for each in said]
+
+
+def test_a_host_without_programs_that_scans_need_is_missing_them(yard: Yard, tmp_path: Path) -> None:
+    """With what to do about it."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "cat", "head", "tr", "sed", "awk", "grep", "sort", "uniq", "uname", "find", "dd", "sleep"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    server = yard.server("gpu07", environment={"PATH": str(tools)}, shell='exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
+    code, said = doctor(yard.config(server), "gpu07")
+    about = [each for each in said if each["what"] == "programs"]
+
+    assert 3 == code
+    assert ("missing", "no readlink, tail, od") == (about[0]["standing"], about[0]["detail"])
+    assert {"no sha256sum", "no tar", "no gzip"} <= {each["detail"] for each in about}
 
 
 def test_an_unknown_host_is_missing_and_nothing_is_asked_of_it(yard: Yard) -> None:
