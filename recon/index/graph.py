@@ -1,8 +1,7 @@
-"""The call graph of a source tree, and the shortest paths that lead to a place in it."""
+"""The call graph of a source tree: what calls what, and how."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from heapq import heappop, heappush
 
 from recon.index.cuda_edges import CudaEdges
 from recon.index.edge import Edge, Outside
@@ -14,8 +13,6 @@ from recon.records.path import Hop, Tier
 
 __all__ = ["Edge", "Graph", "Ref"]
 
-_COST = {Tier.CERTAIN: 1, Tier.LIKELY: 1 + (1 << 20), Tier.GUESS: 1 + (1 << 40)}
-"""Fewest guesses first, then fewest likely steps, then fewest steps at all."""
 _RANK = {Tier.CERTAIN: 0, Tier.LIKELY: 1, Tier.GUESS: 2}
 
 
@@ -36,37 +33,6 @@ class Graph:
     def edges(self) -> Sequence[Edge]:
         """All edges."""
         return [edge for edges in self._edges[0].values() for edge in edges]
-
-    def paths_to(self, target: Ref, is_root: Callable[[Ref], bool], limit: int = 1) -> list[tuple[Edge, ...]]:
-        """The best path to a place from each of the nearest roots.
-
-        Args:
-            target: Where the paths end.
-            is_root: Whether a path may begin at a definition.
-            limit: How many roots at most.
-
-        Returns:
-            Paths from different roots, the best first: fewest guesses, then fewest likely steps, then fewest steps.
-            A target that is a root itself has an empty path.
-        """
-        best: dict[Ref, int] = {target: 0}
-        onward: dict[Ref, Edge] = {}
-        heap = [(0, target)]
-        found: list[tuple[Edge, ...]] = []
-        while heap and len(found) < limit:
-            cost, ref = heappop(heap)
-            if cost > best[ref]:
-                continue
-            if is_root(ref):
-                found.append(_unwind(onward, ref, target))
-                continue  # a path through a root begins there
-            for edge in self.edges_to(ref):
-                next_cost = cost + _COST[edge.tier]
-                if next_cost < best.get(edge.source, next_cost + 1):
-                    best[edge.source] = next_cost
-                    onward[edge.source] = edge
-                    heappush(heap, (next_cost, edge.source))
-        return found
 
     def hops(self, path: Sequence[Edge]) -> tuple[Hop, ...]:
         """A path as the stations of a record; () for an empty one."""
@@ -112,12 +78,3 @@ class Graph:
                 sources.setdefault(edge.source, []).append(edge)
                 targets[edge.target] = [edge]
         return sources, targets
-
-
-def _unwind(onward: Mapping[Ref, Edge], root: Ref, target: Ref) -> tuple[Edge, ...]:
-    path: list[Edge] = []
-    while root != target:
-        edge = onward[root]
-        path.append(edge)
-        root = edge.target
-    return tuple(path)

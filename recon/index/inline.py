@@ -8,6 +8,8 @@ from recon.index.term import Term
 MAX_TERMS = 900
 """A callee with more terms stays a call."""
 MAX_DEPTH = 3
+MAX_GROWN = 30_000
+"""Terms that a function may gain; one that would gain more is inlined less deeply, at last not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,8 @@ class Callee:
     """Its `def` Term."""
     key: str
     """Names it uniquely, so that recursion ends."""
+    terms: int
+    """How many Terms its body has."""
 
 
 Resolve = Callable[[str], Callee | None]
@@ -31,13 +35,24 @@ def inlined(body: Term, resolve: Resolve) -> Term:
     Locals of a callee get a suffix of their own; its returns become assignments to one name. Loops and guards around
     the call hold for the inlined statements too.
     """
-    return _Inliner(resolve).statement(body, ())
+    for depth in range(MAX_DEPTH, 0, -1):
+        try:
+            return _Inliner(resolve, depth).statement(body, ())
+        except _GrownTooLargeError:
+            continue
+    return body
+
+
+class _GrownTooLargeError(Exception):
+    """Helpers of helpers would multiply a function beyond reading."""
 
 
 @dataclass
 class _Inliner:
     resolve: Resolve
+    depth: int
     count: int = 0
+    grown: int = 0
     pending: list[Term] = field(default_factory=list)
 
     def statement(self, term: Term, active: tuple[str, ...]) -> Term:
@@ -54,11 +69,14 @@ class _Inliner:
     def expression(self, term: Term, active: tuple[str, ...]) -> Term:
         parts = tuple(self.expression(part, active) for part in term.parts)
         changed = Term(term.op, term.text, parts, term.line)
-        if term.op != "call" or term.parts[0].op != "name" or len(active) >= MAX_DEPTH:
+        if term.op != "call" or term.parts[0].op != "name" or len(active) >= self.depth:
             return changed
         callee = self.resolve(term.parts[0].text)
-        if callee is None or callee.key in active or sum(1 for _ in callee.body.walk()) > MAX_TERMS:
+        if callee is None or callee.key in active or callee.terms > MAX_TERMS:
             return changed
+        self.grown += callee.terms
+        if self.grown > MAX_GROWN:
+            raise _GrownTooLargeError
         return self._replace(changed, callee, (*active, callee.key))
 
     def _replace(self, call: Term, callee: Callee, active: tuple[str, ...]) -> Term:

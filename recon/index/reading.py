@@ -251,7 +251,7 @@ class _Resolver:
             body = _body(part, self.blobs, cuda=bool(part.features & Feature.CUDA))
         except ValueError:
             return None
-        return Callee(part.params, body, f"{part.digest}:{part.line}")
+        return Callee(part.params, body, f"{part.digest}:{part.line}", _size(part, self.blobs))
 
 
 @lru_cache(maxsize=64)
@@ -272,6 +272,11 @@ def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
             raise ValueError("the grammar reads no function there")
         return min(around, key=lambda found: found[1] - found[0])[2]
     return read_function(b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line]), part.line)
+
+
+@lru_cache(maxsize=4096)
+def _size(part: Slice, blobs: Blobs) -> int:
+    return sum(1 for _ in _body(part, blobs, cuda=bool(part.features & Feature.CUDA)).walk())
 
 
 def utf8(data: bytes) -> bytes:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from recon.index.tables import Ref
 from recon.records.path import Hop, Tier
 from tests.index.trees import edges, graph, names, place, ref_of
 
@@ -329,54 +328,19 @@ def b(): target()
 def target(): pass
 class Helper:
     def rare(self): target()
-def lonely(): pass
-def round_one(): round_two()
-def round_two(): round_one()
 """
-
-
-def test_the_surest_path_comes_before_the_shortest() -> None:
-    made = graph({"a.py": PATHS})
-    target = ref_of(made.names, "a.py:target")
-
-    paths = made.paths_to(target, lambda ref: made.names.qualname(ref).startswith("Runner."), 5)
-
-    assert [
-        ["Runner.step", "a", "b"],
-        ["Runner.other", "Helper.rare"],
-    ] == [[made.names.qualname(edge.source) for edge in path] for path in paths]
-    assert [["certain"] * 3, ["guess", "certain"]] == [[edge.tier.value for edge in path] for path in paths]
-
-
-def test_as_many_roots_as_asked_for_are_given() -> None:
-    made = graph({"a.py": PATHS})
-    target = ref_of(made.names, "a.py:target")
-
-    assert 1 == len(made.paths_to(target, lambda ref: made.names.qualname(ref).startswith("Runner."), 1))
 
 
 def test_a_path_is_written_as_hops() -> None:
     made = graph({"a.py": PATHS})
-    path = made.paths_to(ref_of(made.names, "a.py:b"), lambda ref: made.names.qualname(ref) == "Runner.step")[0]
+    (first,) = made.edges_from(ref_of(made.names, "a.py:Runner.step"))
+    (second,) = made.edges_from(first.target)
 
     assert (
         Hop("a.py", "Runner.step", 2, "call", Tier.CERTAIN),
         Hop("a.py", "a", 4, "call", Tier.CERTAIN),
         Hop("a.py", "b", 5, "", Tier.CERTAIN),
-    ) == made.hops(path)
-
-
-def test_no_root_gives_no_path_and_rounds_end() -> None:
-    made = graph({"a.py": PATHS})
-
-    assert [] == made.paths_to(ref_of(made.names, "a.py:lonely"), lambda _: False)
-    assert [] == made.paths_to(ref_of(made.names, "a.py:round_one"), lambda _: False)
-
-
-def test_a_root_is_at_no_distance_from_itself() -> None:
-    made = graph({"a.py": PATHS})
-
-    assert [()] == made.paths_to(Ref("a.py", 0), lambda ref: ref.scope == 0)
+    ) == made.hops((first, second))
     assert () == made.hops(())
 
 

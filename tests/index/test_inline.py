@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from recon.index.inline import MAX_DEPTH, MAX_TERMS, Callee, inlined
+from recon.index.inline import MAX_DEPTH, MAX_GROWN, MAX_TERMS, Callee, inlined
 from recon.index.python_terms import read_function
 from recon.index.term import Term
 from tests.index.spelled import python, spelled, statements
@@ -18,7 +18,8 @@ def resolver(**sources: str) -> Callable[[str], Callee | None]:
         params, _, body = text.partition(": ")
         source = f"def {name}({params}):\n" + "".join(f"    {line}\n" for line in dedent(body).splitlines())
         names = tuple(part.partition("=")[0].strip() for part in params.split(",") if part)
-        known[name] = Callee(names, read_function(source.encode(), 1), name)
+        read = read_function(source.encode(), 1)
+        known[name] = Callee(names, read, name, sum(1 for _ in read.walk()))
     return known.get
 
 
@@ -102,6 +103,21 @@ def test_a_large_callee_stays_a_call() -> None:
     body = "\n".join(f"x{n} = a" for n in range(MAX_TERMS // 3))
 
     assert ["(assign y (call g x))"] == expanded("def f(x):\n    y = g(x)\n", g=f"a: {body}")
+
+
+def test_helpers_of_helpers_multiply_no_function() -> None:
+    """Where three levels would make a body of millions, fewer are put in: none half, so that no line decides it."""
+    calls = MAX_GROWN // 60 // 8
+    known = {
+        "g": "a: " + "\n".join("h(a)" for _ in range(60)),
+        "h": "a: " + "\n".join("k(a)" for _ in range(60)),
+        "k": "a: s(a)",
+    }
+    found = spelled(inlined(python("def f(x):\n" + "    g(x)\n" * calls), resolver(**known)))
+
+    assert "(call g " not in found
+    assert 60 * calls == found.count("(call h ")
+    assert "(call k " not in found
 
 
 @pytest.mark.parametrize("call", ["other(x)", "m.g(x)", "g[1](x)", "g"])
