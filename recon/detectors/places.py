@@ -1,7 +1,6 @@
 """From sightings to evidence: places with the runners that reach them, the best first."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
@@ -9,6 +8,7 @@ from recon.index.graph import Edge
 from recon.index.records import Import, ScopeKind
 from recon.index.steps import serves_other_platform
 from recon.index.tables import Ref, is_python
+from recon.records.findings import Outside
 from recon.records.path import Tier
 
 _MOST_STEPS = 4
@@ -64,15 +64,6 @@ def launchers(index: Index, function: Function, note: str, steps: int = 1) -> li
                     found.setdefault(edge.source, place)
         level = onward
     return list(found.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """Functions of other distributions that could hold an answer, and who calls them."""
-
-    names: tuple[str, ...]
-    """Dotted names, sorted."""
-    places: tuple[Evidence, ...]
 
 
 def outside(index: Index, *words: frozenset[str]) -> Outside:

@@ -8,6 +8,16 @@ from recon.records.verdict import Gate, Member, Reach
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """Functions of other distributions that could hold an answer, and who calls them."""
+
+    names: tuple[str, ...] = ()
+    """Dotted names, sorted."""
+    places: tuple[Evidence, ...] = ()
+    """The calls, the best first: on them "cannot tell" rests."""
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """What a detector found for one capability."""
 
@@ -22,7 +32,7 @@ class Findings:
     reach: Reach | None = None
     gates: tuple[Gate, ...] = ()
     members: tuple[Member, ...] = ()
-    external: tuple[str, ...] = ()
+    external: Outside = Outside()
     """Functions of other distributions that could hold the answer: it is unknown where nothing else speaks."""
     unread: tuple[Unknown, ...] = ()
     """What else could hold the answer and was not read, as far as only this question goes."""

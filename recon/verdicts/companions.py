@@ -67,6 +67,8 @@ def _verdict(verdict: Verdict, companions: Sequence[Install], package_of: Packag
         verdict,
         standing=Standing.UNKNOWN if is_open else Standing.ABSENT,
         reason=_lacking(answers[0]),
+        evidence=verdict.evidence if is_open else (),
+        nearest=verdict.nearest if is_open else (*verdict.evidence, *verdict.nearest),
         searched=replace(verdict.searched, unread=unread),
     )
 
@@ -88,10 +90,11 @@ def _answers(capability: str, asked: Unknown, companions: Iterable[Install], pac
 def _taken_over(verdict: Verdict, held: Sequence[_Answer]) -> Verdict:
     """A verdict as the companion's is, resting on the engine's calls."""
     best = min(held, key=lambda each: each.verdict.standing is not Standing.PRESENT)
+    places = (*verdict.evidence, *verdict.nearest)
     calls = [
         replace(each, note=f"calls {answer.function}, judged at {_spelled(answer)}")
         for answer in held
-        for each in verdict.nearest
+        for each in places
         if each.grade is Grade.DECLARED and answer.function in each.note.replace(",", "").split()
     ]
     known = {(each.path, each.symbol, each.line) for each in calls}
@@ -104,7 +107,7 @@ def _taken_over(verdict: Verdict, held: Sequence[_Answer]) -> Verdict:
         evidence=tuple(calls[:MOST_PLACES]),
         nearest=(
             *calls[MOST_PLACES:],
-            *(each for each in verdict.nearest if (each.path, each.symbol, each.line) not in known),
+            *(each for each in places if (each.path, each.symbol, each.line) not in known),
         ),
     )
 

@@ -3,7 +3,8 @@
 1. Evidence of a sufficient grade makes a capability present. `declared` is sufficient for `drafter.*` and `metrics.*`;
    everything else asks for `shaped`.
 2. A named part that is missing in every configuration makes it partial.
-3. Without sufficient evidence it is unknown where something unread could hold the answer, and absent otherwise.
+3. Without sufficient evidence it is unknown where something unread could hold the answer, and absent otherwise. An
+   unknown rests on the calls that lead out of what was read.
 4. Whatever is not sufficient evidence becomes a nearest miss.
 """
 
@@ -29,7 +30,7 @@ def judge(capability: str, title: str, findings: Findings, searched: Searched) -
         places = proof + [each for each in findings.evidence if each not in proof]
         shown, rest = tuple(places[:MOST_PLACES]), tuple(places[MOST_PLACES:])
         reason = findings.reason or _found(findings, proof)
-        nearest = (*rest, *findings.nearest)
+        nearest = (*rest, *findings.external.places, *findings.nearest)
         return Verdict(
             capability, standing, findings.reach, reason, shown, nearest, searched, findings.gates, findings.members
         )
@@ -37,9 +38,11 @@ def judge(capability: str, title: str, findings: Findings, searched: Searched) -
     blind = own or tuple(each for each in searched.unread if each.what != PARTLY)
     searched = replace(searched, unread=(*own, *searched.unread))
     standing = Standing.UNKNOWN if blind else Standing.ABSENT
-    nearest = (*findings.evidence, *findings.nearest)
+    calls = findings.external.places
+    nearest = (*calls[MOST_PLACES:], *findings.evidence, *findings.nearest)
     reason = _not_decided(title, blind) if blind else findings.reason or _not_found(title, nearest, searched)
-    return Verdict(capability, standing, None, reason, (), nearest, searched, findings.gates, findings.members)
+    shown = calls[:MOST_PLACES]
+    return Verdict(capability, standing, None, reason, shown, nearest, searched, findings.gates, findings.members)
 
 
 def _found(findings: Findings, proof: list[Evidence]) -> str:
@@ -59,7 +62,7 @@ def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) ->
 
 def _own_blind(findings: Findings) -> tuple[Unknown, ...]:
     """What could hold the answer to this question alone, and was not read."""
-    return (*(Unknown(PACKAGE, name, "it was not scanned") for name in findings.external), *findings.unread)
+    return (*(Unknown(PACKAGE, name, "it was not scanned") for name in findings.external.names), *findings.unread)
 
 
 def _not_decided(title: str, blind: tuple[Unknown, ...]) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recon.records.evidence import Evidence, Grade
-from recon.records.findings import Findings
+from recon.records.findings import Findings, Outside
 from recon.records.install import Edits, Engine, Install, Provenance
 from recon.records.unknown import PACKAGE, Unknown
 from recon.records.verdict import Reach, Searched, Standing, Verdict
@@ -44,7 +44,7 @@ def install(name: str, engine: Engine, judged: Verdict, *companions: str) -> Ins
 
 def engine(*names: str, unread: tuple[Unknown, ...] = (), companions: tuple[str, ...] = ("kernel",)) -> Install:
     """An engine that calls functions of other distributions."""
-    judged = verdict(Findings(nearest=(CALL,), external=names or ("k.verify",)), *unread)
+    judged = verdict(Findings(external=Outside(names or ("k.verify",), (CALL,))), *unread)
     return install("engine", Engine.SGLANG, judged, *companions)
 
 
@@ -134,6 +134,6 @@ def test_a_companion_of_another_package_settles_nothing() -> None:
 
 def test_what_the_engine_has_itself_stays() -> None:
     """Nothing was open."""
-    own = replace(engine(), verdicts=(verdict(Findings((PLACE,), external=("k.verify",))),))
+    own = replace(engine(), verdicts=(verdict(Findings((PLACE,), external=Outside(("k.verify",), (CALL,)))),))
 
     assert own.verdicts[0] == settled(own, kernel(Findings()))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recon.records.evidence import Evidence, Grade
-from recon.records.findings import Findings
+from recon.records.findings import Findings, Outside
 from recon.records.unknown import PACKAGE, Unknown
 from recon.records.verdict import Gate, Member, Reach, Searched, Standing, Verdict
 from recon.verdicts.judge import MOST_PLACES, judge
@@ -135,16 +135,17 @@ def test_sources_read_in_part_hide_nothing() -> None:
 
 def test_an_import_that_was_not_scanned_makes_unknown() -> None:
     """Only where nothing else speaks; the search record keeps what it was."""
-    verdict = judged(Findings(external=("k.verify", "k.walk")), PARTLY)
+    verdict = judged(Findings(external=Outside(("k.verify", "k.walk"), (place(),))), PARTLY)
 
     assert Standing.UNKNOWN is verdict.standing
+    assert (place(),) == verdict.evidence
     assert "k.verify and 1 more could hold it: it was not scanned." in verdict.reason
     assert (
         Unknown(PACKAGE, "k.verify", "it was not scanned"),
         Unknown(PACKAGE, "k.walk", "it was not scanned"),
         PARTLY,
     ) == verdict.searched.unread
-    assert Standing.PRESENT is judged(Findings((place(),), external=("k.verify",))).standing
+    assert Standing.PRESENT is judged(Findings((place(),), external=Outside(("k.verify",), (place(),)))).standing
 
 
 def test_what_only_one_question_could_not_read_makes_only_its_answer_unknown() -> None:

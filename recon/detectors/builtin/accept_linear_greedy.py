@@ -48,10 +48,10 @@ def detect(index: Index) -> Findings:
     elsewhere = outside(index, *_WORDS)
     return Findings(
         evidence=tuple(others),
-        nearest=(*elsewhere.places, *(place for place in counts if place not in others)),
+        nearest=tuple(place for place in counts if place not in others),
         lacks=lacks,
         reach=reach_of(others),
-        external=elsewhere.names,
+        external=elsewhere,
     )
 
 

@@ -44,8 +44,8 @@ def detect(index: Index) -> Findings:
     if behind.places:
         return Findings(evidence=behind.places, nearest=behind.nearest, reach=reach_of(behind.places))
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *behind.nearest, *seen(index, GREEDY_CHAIN.id))
-    return Findings(nearest=near, reason=behind.reason, external=elsewhere.names, unread=behind.unread)
+    near = (*behind.nearest, *seen(index, GREEDY_CHAIN.id))
+    return Findings(nearest=near, reason=behind.reason, external=elsewhere, unread=behind.unread)
 
 
 _RATIO = """

@@ -34,13 +34,13 @@ def detect(index: Index) -> Findings:
     behind = compiled(index, draws_along_tree, *_WORDS)
     walks = [*with_doors(index, STOCHASTIC_WALK.id), *behind.places]
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *behind.nearest, *seen(index, STOCHASTIC_CHAIN.id))
+    near = (*behind.nearest, *seen(index, STOCHASTIC_CHAIN.id))
     return Findings(
         evidence=tuple(walks),
         nearest=near,
         reason="" if walks else behind.reason,
         reach=reach_of(walks),
-        external=elsewhere.names,
+        external=elsewhere,
         unread=behind.unread,
     )
 

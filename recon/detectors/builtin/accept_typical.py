@@ -49,8 +49,8 @@ def detect(index: Index) -> Findings:
         lacks = _IS_FIXED if fixed else _IS_GATED if gated else _IS_BARE
         return Findings(evidence=(*lossy, *bare, *entropies), lacks=lacks, reach=reach_of([*lossy, *bare]))
     elsewhere = outside(index, *_WORDS)
-    near = (*elsewhere.places, *seen(index, STOCHASTIC_CHAIN.id), *seen(index, GREEDY_CHAIN.id))
-    return Findings(nearest=near, external=elsewhere.names)
+    near = (*seen(index, STOCHASTIC_CHAIN.id), *seen(index, GREEDY_CHAIN.id))
+    return Findings(nearest=near, external=elsewhere)
 
 
 def _adaptive(index: Index) -> tuple[list[Evidence], list[Evidence]]:

@@ -36,8 +36,8 @@ def detect(index: Index) -> Findings:
     places = list(dict.fromkeys(place for route in found for place in route.verify))
     if not places:
         elsewhere = outside(index, *_WORDS)
-        near = (*elsewhere.places, *ranked([*seen(index, ANCESTOR_MASK.id), *seen(index, MASK_HOOK.id)]))
-        return Findings(nearest=near, external=elsewhere.names)
+        near = tuple(ranked([*seen(index, ANCESTOR_MASK.id), *seen(index, MASK_HOOK.id)]))
+        return Findings(nearest=near, external=elsewhere)
     accepted = accepts_trees(index)
     kernels = ", ".join(dict.fromkeys(index.function(route.kernel).symbol for route in found[:3]))
     whole = f"The ancestor mask of the draft tree reaches {kernels}, and a walk accepts along the same tree."

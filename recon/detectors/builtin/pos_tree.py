@@ -47,8 +47,8 @@ def detect(index: Index) -> Findings:
     ]
     elsewhere = outside(index, *_WORDS)
     if elsewhere.names or behind.unread:
-        near = (*elsewhere.places, *behind.nearest, *levels, *near)
-        return Findings(nearest=near, external=elsewhere.names, unread=behind.unread)
+        near = (*behind.nearest, *levels, *near)
+        return Findings(nearest=near, external=elsewhere, unread=behind.unread)
     near = (*behind.nearest, *near)
     return Findings(evidence=tuple(levels), nearest=near, lacks=_DRAFT if levels else "", reach=reach_of(levels))
 

@@ -51,9 +51,9 @@ def detect(index: Index) -> Findings:
         )
     elsewhere = outside(index, *_WORDS)
     near: dict[tuple[str, str], Evidence] = {}
-    for each in (*elsewhere.places, *behind.nearest, *seen(index, _WIDTHS), *draft_loops(index)):
+    for each in (*behind.nearest, *seen(index, _WIDTHS), *draft_loops(index)):
         near.setdefault((each.path, each.symbol), each)
-    return Findings(nearest=tuple(near.values()), reason=behind.reason, external=elsewhere.names, unread=behind.unread)
+    return Findings(nearest=tuple(near.values()), reason=behind.reason, external=elsewhere, unread=behind.unread)
 
 
 def _beside(growth: list[Evidence], others: list[Evidence]) -> list[Evidence]:
