@@ -8,7 +8,7 @@ from recon.index.term import Term
 MAX_TERMS = 900
 """A callee with more terms stays a call."""
 MAX_DEPTH = 3
-MAX_GROWN = 30_000
+MAX_GROWN = 10_000
 """Terms that a function may gain; one that would gain more is inlined less deeply, at last not at all."""
 
 

@@ -44,6 +44,10 @@ READERS = (
 """Modules whose edits make kept answers stale."""
 
 
+MAX_CUDA_TERMS = 12_000
+"""A larger function of CUDA is a generator's unrolled loop nest of thousands of lines: the questions, which grow faster
+than their subject, would take minutes for each."""
+
 DIED = "its reader died"
 """Why a function is refused whose reader did not live to answer: the next one may."""
 
@@ -222,7 +226,7 @@ def _answer(job: Job, ask: Ask, blobs: Blobs) -> bytes:
     resolver = _Resolver(dict(job.helpers), blobs)
     for part in job.slices:
         try:
-            body = _body(part, blobs, cuda=job.cuda)
+            body = _cuda_body(part, blobs) if job.cuda else _body(part, blobs, cuda=False)
             if part.features & (Feature.JIT | Feature.CUDA):
                 body = inlined(body, resolver)
             seen = tuple(ask(Subject(body, part.params, part.features)))
@@ -272,6 +276,12 @@ def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
             raise ValueError("the grammar reads no function there")
         return min(around, key=lambda found: found[1] - found[0])[2]
     return read_function(b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line]), part.line)
+
+
+def _cuda_body(part: Slice, blobs: Blobs) -> Term:
+    if (terms := _size(part, blobs)) > MAX_CUDA_TERMS:
+        raise ValueError(f"a CUDA function of {terms:,} terms is over the limit of {MAX_CUDA_TERMS:,}")
+    return _body(part, blobs, cuda=True)
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,7 @@ from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.index import Index, index_of
 from recon.index.python_terms import MAX_SLICE_BYTES
-from recon.index.reading import READERS, Subject
+from recon.index.reading import MAX_CUDA_TERMS, READERS, Subject
 from recon.index.records import Feature
 from recon.index.sighting import Sighting
 from recon.ports import Silent
@@ -293,14 +293,24 @@ def test_a_function_that_cannot_be_read_is_named(read: Read) -> None:
     """With its line and why; its neighbours are read."""
     long = f"def long(a):\n    for i in a:\n        x = '{'y' * MAX_SLICE_BYTES}'\n"
     deep = f"def deep(a):\n    for i in a:\n        x = {'(' * 300}1{')' * 300}\n"
+    body = "x[i] = x[i] + 1;" * (MAX_CUDA_TERMS // 5)
+    unrolled = "__device__ int g(int n) { for (int i = 0; i < n; ++i) { return i; } return 0; }\n"
+    unrolled += f"__global__ void k(int *x) {{ for (int i = 0; i < 4; ++i) {{ {body} }} }}\n"
     index = read(
-        {"a.py": loop("one") + long, "b.py": loop("odd") + loop("strange"), "c.py": loop("two"), "d.py": deep},
+        {
+            "k.cu": unrolled,
+            "a.py": loop("one") + long,
+            "b.py": loop("odd") + loop("strange"),
+            "c.py": loop("two"),
+            "d.py": deep,
+        },
         ask=fails,
     )
     why = {unknown.where: unknown.why for unknown in index.unread}
 
-    assert {"a.py:one:1": "one a i", "c.py:two:1": "two a i"} == notes(index)
+    assert {"a.py:one:1": "one a i", "c.py:two:1": "two a i", "k.cu:g:1": "g i n range"} == notes(index)
     assert "over the limit" in why["a.py:4"]
+    assert "a CUDA function of" in why["k.cu:2"]
     assert "RecursionError" == why["b.py:1"]
     assert "reading it ended in KeyError" == why["b.py:4"]
     assert "d.py" in " ".join(why)
