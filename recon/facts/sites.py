@@ -87,7 +87,7 @@ class Sites:
 
 LOOK = r"""
 unset CDPATH
-T=$(printf '\t'); N='
+T=$(printf '\t'); R=$(printf '\r'); N='
 '
 odd() { case $1 in *"$T"*|*"$N"*) return 0;; *) return 1;; esac; }
 real() { ( cd -P -- "$1" 2>/dev/null && pwd -P ); }
@@ -119,6 +119,18 @@ package() {
 """
 
 LIST = r"""
+# Credentials stay on the machine. JSON may write characters as escapes, and a password may hold any of them: as
+# texts.redact does, all up to the last @ goes. T stands for ://, R for that of file:///, which has no user.
+bare() {
+  LC_ALL=C sed -e 's|\\\\|%5C|g' -e 's|\\u005[cC]|%5C|g' -e 's|\\/|/|g' -e 's|\\"|%22|g' -e 's|\\u0022|%22|g' \
+    -e 's|\\u002[fF]|/|g' -e 's|\\u0040|@|g' -e 's|\\u003[aA]|:|g' -e 's|\\u003[fF]|?|g' -e 's|\\u0023|#|g' \
+    -e "s|file:///|file:$R|g" -e "s|://|$T|g" -e "s|[$T$R][^\"]*\$||" \
+    -e "s|\"\([^\"$T$R]*\)$T[^\"/?#$T$R]*@\([^\"@]*\)\"|\"\1$T\2\"|g" \
+    -e "s|\"\([^\"$T$R]*\)$T[^\"]*@\([^\"@]*\)\"|\"\1$T[secret]@\2\"|g" \
+    -e "s|\"\([^\"$T$R]*\)$R[^\"]*$T[^\"]*@\([^\"@]*\)\"|\"\1$T[secret]@\2\"|g" \
+    -e "s|\(\"url\" *: *\"\)[^\"$T$R]*@[^\"]*\"|\1\"|g" -e "s|\(\"url\" *: *\"[^\"?#]*\)[?#][^\"]*\"|\1\"|g" \
+    -e "s|\(\"[^\"$T$R]*[$T$R][^\"?#]*\)[?#][^\"]*\"|\1\"|g" -e "s|$R|///|g" -e "s|$T|://|g"
+}
 dist() {
   [ -e "$1" ] || return 0
   odd "$1" && return 0
@@ -129,11 +141,8 @@ dist() {
     break
   done
   printf 'installer\t%s\n' "$(first "$1/INSTALLER")"
-  # Credentials stay on the machine: JSON may write characters as escapes, and all up to the last @ of a host goes.
   plain "$1/direct_url.json" && printf 'url\t%s\n' "$(
-    head -c 8192 "$1/direct_url.json" | tr '\t\r\n' '   ' |
-      sed -e 's#\\/#/#g' -e 's#\\u002[fF]#/#g' -e 's#\\u0040#@#g' -e 's#\\u003[aA]#:#g' \
-        -e 's#://[^/"]*@#://#g' -e 's#\("url" *: *"[^"?#]*\)[?#][^"]*"#\1"#g')"
+    head -c 8192 "$1/direct_url.json" | tr '\t\r\n' '   ' | bare)"
   {
     plain "$1/top_level.txt" && head -c 4096 "$1/top_level.txt"
     plain "$1/RECORD" && head -c @RECORD_BYTES@ "$1/RECORD" |

@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
+
+from recon.facts.secrets import HIDDEN
 
 VERSION_NAMES = frozenset({"__version__", "version", "VERSION"})
 VERSION_LINE = re.compile(r"(__version__|version|VERSION)\b.*=")
@@ -21,6 +23,8 @@ VALUE_CHARACTERS = 200
 REDIRECTS = re.compile(r"\b(__editable___\w+_finder|_editable_(?:impl|skbc)_\w+|_\w+_editable)\b")
 """Modules by which build backends redirect imports: of setuptools, of hatch, of scikit-build-core."""
 
+
+_ENDS_HOST, _ENDS_PATH = re.compile(r"[/?#]"), re.compile(r"[?#]")
 
 _REDIRECTING = re.compile(r"__editable__|_editable_|\w+_editable$")
 
@@ -39,8 +43,7 @@ class DirectUrl:
     @property
     def folder(self) -> str:
         """The local folder that the URL names; '' if it names none."""
-        parts = urlsplit(self.url)
-        return unquote(parts.path) if parts.scheme == "file" else ""
+        return unquote(urlsplit(self.url).path) if self.url.startswith("file:") else ""
 
 
 def direct_url_in(text: str) -> DirectUrl | None:
@@ -68,12 +71,30 @@ def direct_url_in(text: str) -> DirectUrl | None:
 
 
 def redact(url: str) -> str:
-    """A URL without its user, password, query and fragment; '' where it cannot be taken apart."""
+    """A URL without its user, password, query and fragment; '' where it cannot be taken apart.
+
+    A password may hold any character, also those that end a host: all up to the last `@` goes. Where that may have been
+    part of a path, what is left says that something was there. The host does the same before it tells of a URL: see
+    `sites`.
+
+    >>> redact("https://me:pw@host/x?token=1"), redact("https://me:p/w@host/x"), redact("file:///src/a@b")
+    ('https://host/x', 'https://[secret]@host/x', 'file:///src/a@b')
+    """
+    url = url.replace("\\", "%5C").replace('"', "%22")
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return "" if "@" in url else _ENDS_PATH.split(url, maxsplit=1)[0]
+    told, _, place = rest.rpartition("@")
+    if scheme.endswith("file") and rest.startswith("/") and "://" not in rest:
+        told, place = "", rest
+    elif told == HIDDEN or _ENDS_HOST.search(told):
+        return f"{scheme}://{HIDDEN}@{_ENDS_PATH.split(place, maxsplit=1)[0]}"
+    bare = f"{scheme}://{_ENDS_PATH.split(place, maxsplit=1)[0]}"
     try:
-        parts = urlsplit(url)
+        urlsplit(bare)
     except ValueError:
         return ""
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return bare
 
 
 def version_in(lines: Sequence[str]) -> str:

@@ -1,11 +1,15 @@
 """Installs in environments: found without starting Python, and in the order in which Python would import them."""
 
+import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recon.facts.disk import package_on_disk, site_on_disk
 from recon.facts.gather import gather
@@ -206,6 +210,53 @@ def test_credentials_do_not_leave_the_machine(env: Venv) -> None:
 
     assert len(spellings) == reply.stdout.count("url\t")
     assert "hunter2" not in reply.stdout + reply.stderr
+
+
+ODD = st.text(st.sampled_from("aZ9/@#?:\\\"'%&+ .é[]{}$`*|<>!=\xff") | st.characters(exclude_categories=["Cs", "Cc"]))
+URL = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["https://", "git+ssh://", "file:///", "file://", "", "http:/"]),
+    st.builds("me:KEPT{}KEPT@".format, ODD) | st.just(""),
+    st.builds("host/{}".format, ODD),
+)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(URL, min_size=40, max_size=40), st.booleans())
+def test_the_machine_tells_of_a_url_what_is_made_of_it_here(urls: list[str], ascii_only: bool) -> None:
+    """The same, whatever characters stand in it; and no password is in what the machine prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        texts = [json.dumps({"url": url, "archive_info": {}}, ensure_ascii=ascii_only) for url in urls]
+        for number, text in enumerate(texts):
+            make_dist(Path(folder), "vllm", f"{number:03}", direct_url=text)
+        reply = LocalShell().run(sites([folder]).command)
+    told = [line.partition("\t")[2] for line in reply.stdout.splitlines() if line.startswith("url\t")]
+
+    assert [direct_url_in(text) for text in texts] == [direct_url_in(text) for text in told]
+    assert [] == [
+        line for line, url in zip(told, urls, strict=True) if "KEPT" in line and not url.startswith("file:///")
+    ]
+
+
+def test_a_url_that_was_cut_off_is_not_told(env: Venv) -> None:
+    """Of a long file only the first part is read, and that may end within a password."""
+    make_dist(env.site, "vllm", "1", direct_url='{"url": "https://me:' + "hunter2" * 2000 + '@host/x"}')
+    reply = LocalShell().run(sites([str(env.site)]).command)
+
+    assert "url\t" in reply.stdout
+    assert "hunter2" not in reply.stdout
+
+
+def test_bytes_that_are_no_text_hide_no_credential(env: Venv) -> None:
+    """In a locale of UTF-8 a pattern would stop at them."""
+    info = make_dist(env.site, "vllm", "1")
+    (info / "direct_url.json").write_bytes(b'{"url": "https://me:hunter2\xe4hunter2@host/x"}')
+    reply = LocalShell(environment={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}).run(
+        sites([str(env.site)]).command
+    )
+
+    assert "https://host/x" in reply.stdout
+    assert "hunter2" not in reply.stdout
 
 
 def test_of_two_distributions_in_one_folder_the_files_tell_whose_they_are(env: Venv) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recon.facts.secrets import HIDDEN
 from recon.facts.texts import direct_url_in, pth_lines, redact, redirects_in, version_in
 
 SCIKIT = """
@@ -64,11 +65,28 @@ def test_versions_are_literal_and_look_like_versions(lines: list[str], expected:
         ("https://host/x.whl?X-Amz-Signature=abc#sha256=1", "https://host/x.whl"),
         ("file:///src/my%20vllm", "file:///src/my%20vllm"),
         ("https://[host/x", ""),
+        ("https://user:p/w@host/x", f"https://{HIDDEN}@host/x"),
+        ("https://user:p?w@host/x?token=1", f"https://{HIDDEN}@host/x"),
+        ("https://user:p#w@host/x", f"https://{HIDDEN}@host/x"),
+        ("https://user:p@w/x@host/y", f"https://{HIDDEN}@host/y"),
+        ("https://host/@scope/x.whl", f"https://{HIDDEN}@scope/x.whl"),
+        ("file:///src/a@b", "file:///src/a@b"),
+        ("file:///src/http://me:pw@host/x", f"file://{HIDDEN}@host/x"),
+        ("me:pw@host/x", ""),
     ],
 )
 def test_urls_lose_what_is_secret(url: str, expected: str) -> None:
     """User, password, query, fragment."""
     assert expected == redact(url)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["https", "git+ssh", "git+file", "s3"]))
+def test_no_character_of_a_password_survives(password: str, scheme: str) -> None:
+    """Whatever stands in it; and what was told once is told again."""
+    told = redact(f"{scheme}://me:{password}@host/x?y#z")
+
+    assert told in {f"{scheme}://host/x", f"{scheme}://{HIDDEN}@host/x"}
+    assert told == redact(told)
 
 
 def test_a_direct_url_is_read_whole() -> None:
