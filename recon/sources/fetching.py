@@ -69,7 +69,12 @@ class _Batch:
         self._got: dict[str, bytes | str] = {}
 
     def bring(self) -> Iterator[tuple[str, bytes | str]]:
-        """Bytes, or why there are none. What a tar stream leaves out (a hard link, a file that grew) is asked again."""
+        """Bytes, or why there are none.
+
+        What a tar stream leaves out (a link, a file that grew) is asked for by itself, and so is all that followed
+        something that nobody asked for: an honest host whose files change looks just like that.
+        """
+        why = "the host stopped before it came"
         for tar in (True, False):
             left = [path for path in self._sizes if path not in self._got]
             if not left:
@@ -77,9 +82,9 @@ class _Batch:
             try:
                 self._ask(left, tar=tar)
             except HostileStream as error:
-                self._got |= {path: error.message for path in left if path not in self._got}
+                why = error.message
         for path in self._sizes:
-            yield path, self._got.get(path, "the host stopped before it came")
+            yield path, self._got.get(path, why)
 
     def _ask(self, paths: Sequence[str], *, tar: bool) -> None:
         nonce = secrets.token_hex(16)

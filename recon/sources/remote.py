@@ -1,8 +1,8 @@
 """Source trees on another machine, through a Shell: listed there, brought home once, and remembered.
 
 One exec lists every install of a host, or says that nothing has changed since. A second brings the files that are not
-known yet, as one stream; a third what names are read from of the libraries that are not known yet. Nothing is written
-there and nothing is started but sh and small tools.
+known yet, as one stream, and a third says whether they still are what was listed. A fourth brings what names are read
+from of the libraries that are not known yet. Nothing is written there and nothing is started but sh and small tools.
 
 A file counts as unchanged while its size and the times of its last change are those that the host listed before.
 """
@@ -29,6 +29,7 @@ from recon.sources.store import BlobStore
 
 LISTING_S = 60.0
 """For the listings of one host."""
+CHANGED = "it changed while it was read: scan again"
 _VERSION = 2
 
 
@@ -70,19 +71,13 @@ def look(
     Raises:
         Unreachable: the machine did not answer.
     """
-    nonce = secrets.token_hex(16)
     pasts = [_recall(store, host or shell.name, found) for found in founds]
-    places = [
-        Place(found.root, found.packages, _record_of(found), past.listing.digest)
-        for found, past in zip(founds, pasts, strict=True)
-    ]
-    heard = bytearray(b"\n")
-    shell.stream(listing_script(places, nonce), heard.extend, timeout_s=LISTING_S, cap_bytes=MAX_LISTING_BYTES)
-    told = dict(frames(bytes(heard), nonce))
+    places = [_place(found, past.listing.digest) for found, past in zip(founds, pasts, strict=True)]
+    listings = _listings(shell, places)
     trees: list[RemoteTree | Unreadable] = []
-    for number, (found, past) in enumerate(zip(founds, pasts, strict=True)):
+    for found, past, told in zip(founds, pasts, listings, strict=True):
         try:
-            trees.append(RemoteTree(shell, found, store, past, told.get(str(number), b"")))
+            trees.append(RemoteTree(shell, found, store, past, told))
         except Unreadable as error:
             trees.append(error)
     return tuple(trees)
@@ -167,11 +162,32 @@ class RemoteTree:
         missing = [listed for listed in missing if listed.path not in self._refused]
         if not missing:
             return
+        brought = []
         for path, got in fetch_files(self._shell, self._found.root, missing, progress):
             if isinstance(got, Unknown):
                 self._refused[path] = got
             else:
                 self._files[path] = SourceFile(path, self._store.put(got), len(got))
+                brought.append(path)
+        for path in self._changed(brought):
+            del self._files[path]
+            self._refused[path] = Unknown("source file", printable(path), CHANGED)
+
+    def _changed(self, brought: Sequence[str]) -> Sequence[str]:
+        """Those of the files that are not as they were listed, now that they are here.
+
+        What came of them may be half old and half new, or lie elsewhere: a folder above may have become a link.
+        """
+        if not brought:
+            return ()
+        known = self._listing.digest
+        try:
+            told = _listings(self._shell, [_place(self._found, known)])[0]
+            now = self._listing if known and unchanged(told) == known else _listing(told, self._found)
+        except Unreadable:
+            return brought
+        still = _still(self._listing, now)
+        return [path for path in brought if path not in still]
 
     def _remember(self, snapshot: Snapshot) -> None:
         """Keep what a next look need not bring again."""
@@ -206,6 +222,23 @@ def _recall(store: BlobStore, host: str, found: Found) -> _Past:
     except (msgspec.DecodeError, UnicodeDecodeError, Unreadable):
         pass
     return _Past(key, _NOTHING, Listing("", {}, ()))
+
+
+def _place(found: Found, known: str) -> Place:
+    return Place(found.root, found.packages, _record_of(found), known)
+
+
+def _listings(shell: Shell, places: Sequence[Place]) -> Sequence[bytes]:
+    """What the machine tells of each place; nothing where it stopped before.
+
+    Raises:
+        Unreachable: it did not answer.
+    """
+    nonce = secrets.token_hex(16)
+    heard = bytearray(b"\n")
+    shell.stream(listing_script(places, nonce), heard.extend, timeout_s=LISTING_S, cap_bytes=MAX_LISTING_BYTES)
+    told = dict(frames(bytes(heard), nonce))
+    return [told.get(str(number), b"") for number in range(len(places))]
 
 
 def _record_of(found: Found) -> str:

@@ -11,7 +11,9 @@ from recon.sources.select import MAX_FILES, fault_of, printable
 
 _BLOCK = 512
 _NAME_BYTES = 8192
-_REGULAR, _HARD, _SOFT, _LONG_NAME, _LONG_LINK, _PAX, _PAX_ALL = b"0", b"1", b"2", b"L", b"K", b"x", b"g"
+_REGULAR, _LONG_NAME, _LONG_LINK, _PAX, _PAX_ALL = b"0", b"L", b"K", b"x", b"g"
+_NO_FILES = (b"1", b"2", b"3", b"4", b"5", b"6")
+"""Links, devices, folders and pipes: of none of them follow any bytes."""
 _NUMBER = re.compile(rb"[0-7]*")
 _PAX_LINE = re.compile(rb"(\d{1,6}) ([^=]{1,64})=")
 
@@ -19,7 +21,8 @@ _PAX_LINE = re.compile(rb"(\d{1,6}) ([^=]{1,64})=")
 class TarReader:
     """Sink of a stream of archives, one after the other.
 
-    A link that stands where a file was asked for is left out: the file is then asked for by itself.
+    What stands where a file was asked for and is none (a link, a folder with all that is in it, a pipe, a device) is
+    left out: the file is then asked for by itself.
     """
 
     def __init__(self, wanted: Mapping[str, int], take: Callable[[str, bytes], None], *, others: bool = False) -> None:
@@ -81,13 +84,16 @@ class TarReader:
         name = told.get(b"path", _name(block))
         size = int(told.get(b"size", b"%d" % size) or 0)
         path = name.decode("utf-8", "surrogateescape").removeprefix("./")
+        if path not in self._wanted and not fault_of(path.rstrip("/")) and self._is_below_wanted(path):
+            self._skip = _padded(size)
+            return
         if path not in self._wanted:
             if self._others and not path.startswith("/") and ".." not in path.split("/"):
                 self._skip = _padded(size)
                 return
             why = fault_of(path) or "it was not asked for"
             raise HostileStream(f"the host sent {printable(path)!r}: {why}")
-        if kind in (_HARD, _SOFT):
+        if kind in _NO_FILES:
             return
         if kind not in (_REGULAR, b"\0"):
             raise HostileStream(f"the host sent {printable(path)!r}: it is no regular file")
@@ -99,6 +105,11 @@ class TarReader:
             return
         self._path = path
         self._expect(size, self._body)
+
+    def _is_below_wanted(self, path: str) -> bool:
+        """Whether a folder stands where a file was asked for, and this is it or lies in it."""
+        parts = path.rstrip("/").split("/")
+        return any("/".join(parts[:length]) in self._wanted for length in range(1, len(parts) + 1))
 
     def _expect(self, size: int, taker: Callable[[bytes], None]) -> None:
         self._size = size

@@ -63,19 +63,85 @@ def test_a_name_that_was_not_asked_for_ends_it(name: str, why: str) -> None:
         read([archive((member(name), b"hello"))])
 
 
-@pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, b"S", b"V"])
+@pytest.mark.parametrize("kind", [b"S", b"V", b"M", b"7", b"Z"])
 def test_only_regular_files_are_taken(kind: bytes) -> None:
-    """Devices, pipes, sparse files and whatever else a header can say."""
+    """Sparse files, volumes, and whatever else a header can say, whose bytes may follow in another form."""
     with pytest.raises(HostileStream, match="no regular file"):
         read([archive((member("eng/a.py", b"", kind), b""))])
 
 
-@pytest.mark.parametrize("kind", [tarfile.LNKTYPE, tarfile.SYMTYPE])
-def test_a_link_is_left_out(kind: bytes) -> None:
-    """The file is asked for by itself; where the link leads does not matter."""
-    link, other = member("eng/a.py", b"", kind, "/etc/shadow"), member("eng/b.py")
+@pytest.mark.parametrize(
+    "kind", [tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE]
+)
+def test_what_is_no_file_is_left_out(kind: bytes) -> None:
+    """Links, devices, pipes, folders: the file is asked for by itself; where a link leads does not matter."""
+    odd, other = member("eng/a.py", b"", kind, "/etc/shadow"), member("eng/b.py")
 
-    assert {"eng/b.py": b"hello"} == read([archive((link, b""), (other, b"hello"))])
+    assert {"eng/b.py": b"hello"} == read([archive((odd, b""), (other, b"hello"))])
+
+
+def test_a_folder_in_place_of_a_file_is_left_out_with_all_that_is_in_it() -> None:
+    """A tar that is asked for it sends it all."""
+    members = [member("eng/a.py/", b"", tarfile.DIRTYPE), member("eng/a.py/x.py"), member("eng/b.py")]
+
+    assert {"eng/b.py": b"hello"} == read([archive(*((each, b"hello"[: each.size]) for each in members))])
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("eng/a.py/../../../etc/passwd", "leaves the tree"), ("eng/a.py/\n.py", "not plain text"), ("\n", "not plain")],
+)
+def test_a_hostile_name_below_a_file_ends_it(name: str, why: str) -> None:
+    """That it begins like one that was asked for does not help it."""
+    with pytest.raises(HostileStream, match=why):
+        read([archive((member(name), b"hello"), form=tarfile.PAX_FORMAT)])
+
+
+def pax(**told: str) -> tarfile.TarInfo:
+    """A member with an extended header that says otherwise than the plain one."""
+    info = member("eng/b.py")
+    info.pax_headers = told
+    return info
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"size": "99999999999999999999"},
+        {"size": "-1"},
+        {"size": "1e3"},
+        {"path": "/etc/passwd"},
+        {"path": "eng/\nb.py"},
+        {"path": "../b.py"},
+        {"comment": "x" * 9000},
+    ],
+    ids=lambda told: next(iter(told)),
+)
+def test_an_extended_header_cannot_smuggle(told: dict[str, str]) -> None:
+    """Sizes without end, other names, headers without end."""
+    with pytest.raises(HostileStream):
+        read([archive((pax(**told), b"hello"), form=tarfile.PAX_FORMAT)])
+
+
+def test_what_an_extended_header_says_of_other_matters_does_not_count() -> None:
+    """Owners, times, links, sparse maps; a header for all that follows is passed over."""
+    told = {"uid": "0", "linkpath": "/etc/shadow", "GNU.sparse.size": "99999999", "SCHILY.xattr.user.x": "y"}
+
+    assert {"eng/b.py": b"hello"} == read([archive((pax(**told), b"hello"), form=tarfile.PAX_FORMAT)])
+
+
+@pytest.mark.parametrize("size", [b"\x80" + b"\xff" * 11, b"77777777777\0", b"-0000000001\0", b"zzzzzzzzzzz\0"])
+def test_a_size_that_is_a_lie_gives_nothing(size: bytes) -> None:
+    """What would follow is passed by, piece by piece, and nothing is kept of it; or it is no archive."""
+    data = bytearray(archive((member("eng/b.py"), b"hello")))
+    data[124:136] = size
+    data[148:156] = b"%06o\0 " % (sum(data[:148]) + sum(data[156:512]) + 8 * 32)
+    try:
+        got = read([bytes(data)] + [bytes(1 << 20)] * 8)
+    except HostileStream:
+        return
+
+    assert {} == got
 
 
 def test_a_file_larger_than_listed_is_left_out() -> None:
