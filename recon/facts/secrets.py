@@ -39,7 +39,7 @@ _SERVICES = (
 """How tokens of known services begin; the rest of one is random, so that long words of a code are none."""
 _SERVICE = re.compile(r"(?<![A-Za-z0-9_])(?:" + "|".join(_SERVICES) + ")")
 
-_URL = re.compile(r"(?<=://)[^\s\"'<>`@]*@[^\s\"'<>`]*")
+_URL = re.compile(r"(?<=[\w}+.-]://)[^\s\"'<>`@]*@[^\s\"'<>`]*")
 _NO_USER = re.compile(r"[^/?#:@]*\.[^/?#:@]*[/?#]|/")
 """How a URL goes on whose `@` is one of its path: with a host that has a dot and no port, or with no host at all."""
 
@@ -50,7 +50,9 @@ _KEY = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """Whole, or what of one is at the end or at the start of an excerpt."""
-_KEY_LINE = re.compile(r"""(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,76}={0,2}(?=(?:\\n)?["']?,?\s*$)""", re.MULTILINE)
+_KEY_LINE = re.compile(
+    r"""(?P<before>^[ \t]*[bBrRuU]?["']?)(?P<value>[A-Za-z0-9+/]{60,76}={0,2})(?=(?:\\n)?["']?,?\s*$)""", re.MULTILINE
+)
 """A line out of the middle of a key."""
 
 _OWNERS = (
@@ -70,6 +72,7 @@ _IS = (
     r"""(?:(?:\w+\.)*(?:SecretStr|SecretBytes|str|bytes|[Ff]ield|Option|Argument)\((?:[ ]*default[ ]*=)?[ ]*)?"""
     r"""(?P<many>[(\[{])?[\s(\[{]*"""
 )
+_IS_ONE = _IS[: _IS.index("(?P<many>")]
 """From a name to its value: `=` and its kin in Python, JSON and TOML, with or without a type, a wrapper, brackets."""
 _BEFORE = re.compile(
     "|".join(
@@ -84,7 +87,7 @@ _BEFORE = re.compile(
     ),
     re.IGNORECASE,
 )
-_BEFORE_WEAK = re.compile(_WEAK + _IS, re.IGNORECASE)
+_BEFORE_WEAK = re.compile(_WEAK + _IS_ONE, re.IGNORECASE)
 
 _LONG = re.compile(r"""[bBrRfFuU]{0,2}(?P<quote>'''|\"{3})(?P<value>(?:(?!(?P=quote))(?:\\.|[^\\]))*)""", re.DOTALL)
 _SHORT = re.compile(r"""[bBrRfFuU]{0,2}(?P<quote>\\?["'])(?P<value>(?:(?!(?P=quote))(?:\\.|[^\\\n]))*)""")
@@ -92,9 +95,9 @@ _QUOTE = re.compile(r"""[bBrRfFuU]{0,2}["']""")
 _NEXT, _NEXT_OF_MANY = re.compile(r"(?:[\s+]|\\\n)*"), re.compile(r"(?:[\s+,:]|\\\n)*")
 
 _PLAIN = re.compile(
-    rf"""(?:(?:Bearer|Basic|Token)[ ])?(?:\{{[^{{}}]*\}}|\$\{{?\w+\}}?|\$\(.*\)|%\(?\w*\)?[sdr]|<[^<>]*>|\*+|\.+|x+)+
+    rf"""(?:(?:Bearer|Basic|Token)[ ])?(?:(?:\{{[^{{}}]*\}}|\$\{{?\w+\}}?|\$\(.*\)|%\(?\w*\)?[sdr]|<[^<>]*>|\*+|\.+|x+)+
     | -{{1,2}}[a-z][\w-]*
-    | empty | none | null | true | false | dummy | required | optional | (?:{_NAME}|{_WEAK})s?""",
+    | empty | none | null | true | false | dummy | required | optional | (?:{_NAME}|{_WEAK})s?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Values that give nothing away: filled in elsewhere, options, and words that only name what is meant."""
@@ -159,7 +162,7 @@ def hidden(text: str) -> str:
     'API_TOKEN = "[secret]"'
     """
     text = _KEY.sub(HIDDEN, text)
-    text = _KEY_LINE.sub(_line_hidden, text)
+    text = _KEY_LINE.sub(lambda found: _value_hidden(found, _is_key_line), text)
     text = _URL.sub(_user_hidden, text)
     text = _SERVICE.sub(HIDDEN, text)
     if not _SPEAKS.search(text):
@@ -173,11 +176,9 @@ def hidden(text: str) -> str:
     return text
 
 
-def _line_hidden(found: re.Match[str]) -> str:
-    """A line of a key hidden, which mixes everything; paths, digests and ruled lines do not."""
-    line = found[0]
-    kinds = (str.isupper, str.islower, str.isdigit)
-    return HIDDEN if all(any(map(kind, line)) for kind in kinds) else line
+def _is_key_line(line: str) -> bool:
+    """Whether a line mixes everything, as those of a key do; paths, digests and ruled lines do not."""
+    return all(any(map(kind, line)) for kind in (str.isupper, str.islower, str.isdigit))
 
 
 def _user_hidden(found: re.Match[str]) -> str:
@@ -218,10 +219,11 @@ def _literals(text: str, place: int, *, many: bool) -> Iterator[tuple[int, int]]
     between = _NEXT_OF_MANY if many else _NEXT
     while literal := _literal_at(text, place):
         start, end = literal.span("value")
-        yield start, end
         after = between.match(text, end + len(literal["quote"]))
         if after is None:
             return
+        if not (many and ":" in after[0]):  # the key of a value
+            yield start, end
         place = after.end()
 
 

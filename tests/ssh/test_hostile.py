@@ -19,6 +19,7 @@ pytestmark = pytest.mark.system("sshd", "ssh", "ssh-keygen")
 
 PLANTED = "root:PLANTED:0:0"
 CAPABILITY = "accept.tree.greedy"
+"""What `vllm/walk.py` has, and no other file."""
 
 
 def with_tar(yard: Yard, tmp_path: Path, script: str) -> None:
@@ -66,7 +67,9 @@ FORGED = {
     "a device": lie("./vllm/walk.py", tarfile.CHRTYPE),
     "a pipe": lie("./vllm/walk.py", tarfile.FIFOTYPE),
     "a sparse file": lie("./vllm/walk.py", b"S"),
-    "a name twice": archive(*(("./vllm/walk.py", tarfile.REGTYPE, PLANTED.encode(), ""),) * 2),
+    "a name twice": archive(
+        *(("./vllm/walk.py", tarfile.REGTYPE, content.encode(), "") for content in (WALK, PLANTED))
+    ),
     "more than was listed": lie("./vllm/walk.py", content=PLANTED.encode() * 100_000),
     "a size that is a lie": long_size(),
     "a size in an extended header": archive(
@@ -118,7 +121,8 @@ def test_a_forged_file_is_not_kept_as_another(yard: Yard, client: Client, tmp_pa
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ("printf 'more = 1\\n' >> {file}", CHANGED),
+        ("touch {file}", CHANGED),
+        (": > {file}", CHANGED),
         ("rm -f {file}", "No such file or directory"),
         ("ln -sf /etc/passwd {file}", "it became a link while it was read"),
         ("rm -f {file}; mkdir -p {file}", "it is not a regular file"),
@@ -128,12 +132,15 @@ def test_a_forged_file_is_not_kept_as_another(yard: Yard, client: Client, tmp_pa
 def test_a_file_that_changes_in_the_middle_of_a_scan_is_named_and_no_absence_rests_on_it(
     yard: Yard, client: Client, tmp_path: Path, change: str, why: str, transport: str
 ) -> None:
-    """Where the file might hold what is looked for, nobody can say that it is not there."""
+    """Where the file might hold what is looked for, nobody can say that it is not there.
+
+    The scan's own limit keeps the tar of this host from writing a byte, but not from all that needs none.
+    """
     site = environment(tmp_path / "home", {"vllm/walk.py": WALK})
     with_tar(yard, tmp_path, f'{change.format(file=site / "vllm/walk.py")}\nexec /usr/bin/tar "$@"')
     run = client.scan("gpu1", transport=transport)
     (install,) = run.installs
     verdict = next(each for each in install.verdicts if each.capability == CAPABILITY)
 
-    assert {("vllm/walk.py", why)} == {(gap.where, gap.why) for gap in run.unknowns if gap.what == "source file"}
+    assert {("vllm/walk.py", why)} == {(gap.where, gap.why) for gap in verdict.searched.unread}
     assert Standing.UNKNOWN is verdict.standing
