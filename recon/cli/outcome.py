@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recon.cli.session import state_dir, write
 from recon.errors import Exit, ReconError
+from recon.folders import make_private
 
 
 def ended(command: Callable[[], object], words: Sequence[str]) -> int:
@@ -71,7 +72,7 @@ def _kept(trace: str, words: Sequence[str]) -> Path | None:
     """Write a traceback below the state folder, for its owner alone; None where that cannot be done."""
     try:
         folder = state_dir() / "crashes"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stamp}-", suffix=".txt")
         with os.fdopen(handle, "w", errors="backslashreplace") as file:

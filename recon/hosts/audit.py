@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from recon.errors import ReconError, Unreadable
+from recon.folders import make_private
 from recon.ports import Reply, Shell
 
 FOLDER = "audit"
@@ -80,7 +81,7 @@ def audit_for(host: str, state_dir: Path) -> Audit:
     plain = re.sub(r"[^A-Za-z0-9._+-]+", "_", host)[:48].strip("-_.") or "host"
     path = folder / f"{stamp}-{plain}-{secrets.token_hex(3)}.jsonl"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise Unreadable(

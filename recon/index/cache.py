@@ -19,6 +19,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
+from recon.folders import make_private
 from recon.index.records import Outline
 from recon.records.unknown import Unknown
 
@@ -165,7 +166,7 @@ class OutlineCache:
         return None
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.path.parent)
         connection = sqlite3.connect(self.path, timeout=_WAIT_S)
         with suppress(OSError):  # outlines hold strings of the source, and are nobody else's to read
             self.path.chmod(0o600)

@@ -18,6 +18,7 @@ from contextlib import closing, suppress
 from itertools import accumulate
 from pathlib import Path
 
+from recon.folders import make_private
 from recon.kept.parts import Definition, Edge, Parts
 from recon.records.path import Tier
 
@@ -90,7 +91,7 @@ def write(path: Path, parts: Parts) -> None:
     """
     if len(parts.definitions) > MOST_DEFINITIONS or len(parts.edges) > MOST_EDGES:
         raise ValueError(f"{len(parts.definitions)} definitions and {len(parts.edges)} edges are more than is kept")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
     os.close(handle)
     try:

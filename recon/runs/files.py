@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from recon.errors import NotFound, Unreadable
+from recon.folders import make_private
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.runs.bounds import beyond
 from recon.runs.upgrades import STEPS, Steps, upgraded
@@ -90,7 +91,7 @@ def save(run: Run, state_dir: Path) -> Path:
     content = encode(run)
     path = folder(state_dir) / name_of(run, content)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         write_atomically(path, content)
     except OSError as error:
         raise Unreadable(

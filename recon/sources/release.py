@@ -21,6 +21,7 @@ import msgspec
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from recon.errors import NoEngine, NotFound, Unreadable
+from recon.folders import make_private
 from recon.ports import Progress
 from recon.records.install import Engine, Found, Provenance
 from recon.records.source import Snapshot
@@ -261,7 +262,7 @@ def _archive_in(file: IO[bytes] | RangeFile, name: str) -> Iterator[zipfile.ZipF
 def _scratch(store: BlobStore) -> Path:
     """Folder for temporary files: on the cache's disk, since /tmp may be memory."""
     try:
-        store.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(store.root)
     except OSError as error:
         raise Unreadable(f"the cache folder {store.root} cannot be made: {error.strerror}") from None
     return store.root

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from recon.errors import Unreadable
+from recon.folders import make_private
 from recon.records.source import Snapshot
 
 MAX_BLOB_BYTES = 64 << 20
@@ -286,7 +287,7 @@ def _touch(path: Path) -> bool:
 
 
 def _write_atomically(path: Path, packed: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

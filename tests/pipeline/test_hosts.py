@@ -203,7 +203,7 @@ def test_a_second_look_brings_nothing(hosts: Hosts, settings: Settings, tmp_path
     second = scanned(hosts, settings, "gpu07")
 
     assert first.installs == second.installs
-    assert asked - 1 == len(shell.scripts) - asked
+    assert asked - 2 == len(shell.scripts) - asked
     assert not any("names()" in script for script in shell.scripts[asked:])
 
 

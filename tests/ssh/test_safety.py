@@ -159,7 +159,7 @@ def planted(tmp_path: Path) -> dict[str, str]:
 
 
 def test_no_secret_of_a_host_is_in_any_output_run_audit_file_or_log(yard: Yard, client: Client, tmp_path: Path) -> None:
-    """Twenty are planted; the blobs of the cache alone hold sources as they are, and nobody else reads those."""
+    """Twenty are planted; the cache alone keeps what they stand in, for its owner alone."""
     yard.server(environment=planted(tmp_path))
     outputs = [word for name in ("html", "json", "text", "tsv") for word in ("-o", f"{name}={tmp_path}/out.{name}")]
     process = client.recon("--host", "gpu1", "--batch", *outputs)
@@ -170,6 +170,10 @@ def test_no_secret_of_a_host_is_in_any_output_run_audit_file_or_log(yard: Yard, 
     assert 4 == texts[f"{tmp_path}/out.json"].count(HIDDEN), "lines with secrets in them are cited"
     assert 6 == len(written)
     assert {} == {name: kept for name, text in texts.items() if (kept := [one for one in SECRETS if one in text])}
-    assert {0o600} == {
-        path.stat().st_mode & 0o777 for path in (tmp_path / "client/cache/blobs").rglob("*") if path.is_file()
-    }
+    assert ({0o600}, {0o700}) == modes(tmp_path / "client")
+
+
+def modes(folder: Path) -> tuple[set[int], set[int]]:
+    """Of the files below a folder, and of the folders."""
+    found = [(path.is_dir(), path.stat().st_mode & 0o777) for path in folder.rglob("*")]
+    return {mode for is_folder, mode in found if not is_folder}, {mode for is_folder, mode in found if is_folder}
