@@ -19,6 +19,7 @@ from pathlib import Path
 
 from recon.errors import ReconError, Unreadable
 from recon.folders import make_private
+from recon.hosts.appending import append_whole
 from recon.ports import Reply, Shell
 
 FOLDER = "audit"
@@ -40,18 +41,10 @@ class Audit:
         Raises:
             Unreadable: it cannot be written; then nothing may be run either.
         """
-        line = memoryview((json.dumps({"time": _now(), **entry}, ensure_ascii=True) + "\n").encode("ascii"))
+        line = json.dumps({"time": _now(), **entry}, ensure_ascii=True) + "\n"
         with self._lock:
             try:
-                before = os.fstat(self._handle).st_size
-                try:
-                    while line:
-                        line = line[os.write(self._handle, line) :]
-                    os.fsync(self._handle)
-                except OSError:
-                    with suppress(OSError):
-                        os.ftruncate(self._handle, before)
-                    raise
+                append_whole(self._handle, line.encode("ascii"))
             except OSError as error:
                 raise Unreadable(
                     f"cannot write {self.path}: {error.strerror or error}",

@@ -19,6 +19,7 @@ from recon.errors import (
     Unreadable,
 )
 from recon.hosts import certificate
+from recon.hosts.appending import append_whole
 from recon.hosts.patterns import hashed, lookup_name, matches
 from recon.hosts.wire import Malformed, fields, fingerprint, public_key, type_of
 
@@ -188,10 +189,10 @@ def append(path: Path, name: str, port: int, blob: bytes, *, hash_names: bool = 
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "r+b", buffering=0) as file:
+        with os.fdopen(handle, "r+b", buffering=0):
             size = os.fstat(handle).st_size
             open_end = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-            file.write(b"\n" * open_end + line.encode() + b"\n")
+            append_whole(handle, b"\n" * open_end + line.encode() + b"\n")
     except OSError as error:
         raise Unreadable(f"cannot add a line to {path}: {error.strerror or error}") from error
     return line

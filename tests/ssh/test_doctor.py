@@ -99,3 +99,4 @@ def test_a_configuration_that_ssh_refuses_is_said(yard: Yard) -> None:
 
     assert (3, ["login: ssh_config"]) == (code, [each["what"] for each in said])
     assert "line 1" in said[0]["detail"]
+    assert f"Try: ssh -G -F {config} gpu07" == said[0]["hint"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recon.errors import ReconError, Unreachable
+from recon.errors import ReconError, TimedOut, Unreachable
 from recon.hosts.connect import Options, connect
 from recon.hosts.target import parse
 from tests.pipeline.test_hosts import environment
@@ -51,6 +51,17 @@ def test_noise_of_start_up_files_is_no_answer(yard: Yard, client: Client, tmp_pa
     assert ["9.8.7"] == [each.version for each in run.installs]
     assert "Nonsense" not in run.hosts[0].platform
     assert ("before its answers it printed '?[1mWelcome!?[0m'",) == run.hosts[0].notes
+
+
+@pytest.mark.parametrize("transport", ["paramiko", "openssh"])
+def test_a_host_that_is_too_slow_for_its_time_is_told_that_time(yard: Yard, client: Client, transport: str) -> None:
+    """Not what was left of it when the last script began."""
+    yard.server(shell='sleep 9; exec sh -c "$SSH_ORIGINAL_COMMAND"')
+    with pytest.raises(TimedOut) as late:
+        client.scan("gpu1", transport=transport, budget_s=2.0)
+
+    assert "gpu1: not done within 2 s" == late.value.message
+    assert "--host-timeout" in late.value.hint
 
 
 @pytest.mark.parametrize("transport", ["paramiko", "openssh"])
