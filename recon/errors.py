@@ -58,16 +58,19 @@ class Fault(ReconError):
         error: What was raised.
     """
 
-    def __init__(self, error: Exception) -> None:
+    error: Exception | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> "Fault":
         """Say in one line what was raised, and where."""
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
             place = place.tb_next
         where = f" ({Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno})" if place else ""
-        super().__init__(f"{what}{where}", "This is a fault of recon. Please report it.")
-        self.args = (error,)  # what pickle hands to __init__
-        self.error = error
+        fault = cls(f"{what}{where}", "This is a fault of recon. Please report it.")
+        fault.error = error
+        return fault
 
 
 class Usage(ReconError):

@@ -182,7 +182,7 @@ def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progres
     except Exception as error:  # noqa: BLE001 - likewise, whatever it is
         progress.advance(0)  # where a library made an error of a stop, this raises it anew
         learned.faults.append(error)
-        learned.unknowns.append(Unknown(Fault.kind, source.found.root, Fault(error).sentence))
+        learned.unknowns.append(Unknown(Fault.kind, source.found.root, Fault.of(error).sentence))
 
 
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:

@@ -163,7 +163,7 @@ def _each(
         except ReconError as error:
             yield name, error
         except Exception as error:  # noqa: BLE001 - the other targets are kept, whatever it is
-            yield name, Fault(error)
+            yield name, Fault.of(error)
     if targets.hosts:
         assert settings.access is not None, "hosts are named, and nothing says how they are reached"
         visits = [_Visit(name, settings.access, foreign, settings) for name in dict.fromkeys(targets.hosts)]

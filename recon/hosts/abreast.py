@@ -96,7 +96,7 @@ def _taken(told: _Queue[T], board: "_Board", left: int) -> Iterator[tuple[str, T
             board.leave()
         if message.failed is not None:
             failed = message.failed
-            yield message.name, failed if isinstance(failed, ReconError) else Fault(failed)
+            yield message.name, failed if isinstance(failed, ReconError) else Fault.of(failed)
 
 
 def _serve(job: Job[T], told: _Queue[T], stop: threading.Event) -> None:
