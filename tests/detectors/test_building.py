@@ -66,6 +66,18 @@ def test_a_queue_of_open_nodes_needs_scores_numbers_and_a_budget(pushed: str, bu
     assert is_tree == ("build.queue" in choices(source, "queue", "gain", "n", "k", "done"))
 
 
+def test_what_is_put_back_once_is_no_child() -> None:
+    """Work is dealt to the bin that holds least, and the bin goes back with more in it: as many as before."""
+    source = """
+    def f(bins, sizes, n):
+        for task in range(n):
+            load, held = heapq.heappop(bins)
+            heapq.heappush(bins, (load + sizes[task], task))
+    """
+
+    assert [] == choices(source, "bins", "sizes", "n")
+
+
 def test_a_budget_may_be_the_number_of_rounds() -> None:
     """Each round takes one node, numbered by the round."""
     source = """

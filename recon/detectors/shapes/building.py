@@ -223,7 +223,7 @@ def _queues(view: View, loop: Term) -> Iterator[Sighting]:
     popped = {_queue(call) for call, step in view.calls(*_POPS) if within(step, loop)} - {""}
     pushed = {_queue(call) for call, _ in view.calls(*_PUSHES)} & popped
     helpers = [(name, body) for name, body in _helpers(view) if any(_pushes(part) & popped for part in body.walk())]
-    if not pushed and not helpers:
+    if not helpers and not (pushed and _multiplies(view, pushed, loop)):
         return
     numbers = _numbers(view, loop)
     for line, given, raises in _pushed(view, pushed, helpers, loop) if numbers else ():
@@ -242,6 +242,18 @@ def _queue(call: Term) -> str:
     if callee(call).startswith("heap"):
         return call.parts[1].dotted() if len(call.parts) > 1 else ""
     return function.parts[0].dotted() if function.op == "attr" else ""
+
+
+def _multiplies(view: View, queues: set[str], loop: Term) -> bool:
+    """Whether one node taken gives several: what is put back once a round (a bin with more load) is no child."""
+    taken = [step for call, step in view.calls(*_POPS) if within(step, loop) and _queue(call) in queues]
+    given = [step for call, step in view.calls(*_PUSHES) if within(step, loop) and _queue(call) in queues]
+    deepest = max((len(step.loops) for step in taken), default=0)
+    return len(given) > 1 or any(len(step.loops) > deepest or _holds_loop(step.term) for step in given)
+
+
+def _holds_loop(term: Term) -> bool:
+    return any(part.op == "comp" for part in term.walk())
 
 
 def _pushes(term: Term) -> set[str]:
