@@ -44,9 +44,8 @@ READERS = (
 """Modules whose edits make kept answers stale."""
 
 
-MAX_CUDA_TERMS = 12_000
-"""A larger function of CUDA is a generator's unrolled loop nest of thousands of lines: the questions, which grow faster
-than their subject, would take minutes for each."""
+MAX_CUDA_TERMS = 100_000
+"""A larger function of CUDA, of some twenty thousand lines, would keep a reader busy for minutes."""
 
 DIED = "its reader died"
 """Why a function is refused whose reader did not live to answer: the next one may."""

@@ -5,6 +5,7 @@ found once, and a value's is the union over the names that it spells.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from recon.detectors.shapes.terms import Load, loads
@@ -34,7 +35,6 @@ class Behind:
         self._onward: dict[tuple[str, int], frozenset[str]] = {}
         self._closed: dict[tuple[str, int], frozenset[str]] = {}
         self._loads: dict[int, tuple[Term, list[Load]]] = {}
-        self._held: dict[int, tuple[Term, frozenset[int]]] = {}
 
     def names(self, term: Term, loop: Term | None) -> set[str]:
         """Dotted names that may have a part in a value."""
@@ -59,7 +59,26 @@ class Behind:
 
     def holds(self, term: Term, part: Term, loop: Term | None) -> bool:
         """Whether one term may have a part in another's value."""
-        return any(id(part) in self._ids_in(value) for value in self.values(term, loop))
+        if any(each is part for each in term.walk()):
+            return True
+        holders = {
+            name
+            for name, definition in self._holders.get(id(part), ())
+            if loop is None or any(outer is loop for outer in definition.loops)
+        }
+        if not holders:
+            return False
+        return any(not holders.isdisjoint(self._closure(name, loop)) for name in self._names_in(term))
+
+    @cached_property
+    def _holders(self) -> dict[int, list[tuple[str, Defined]]]:
+        """The definitions in whose values a term stands, by the term's identity: few, where closures are large."""
+        found: dict[int, list[tuple[str, Defined]]] = {}
+        for name, definitions in self._definitions.items():
+            for definition in definitions:
+                for part in definition.value.walk():
+                    found.setdefault(id(part), []).append((name, definition))
+        return found
 
     def terms(self, term: Term, loop: Term | None) -> dict[int, Term]:
         """All terms that may have a part in a value, by identity."""
@@ -110,10 +129,4 @@ class Behind:
         known = self._loads.get(id(term))
         if known is None:
             known = self._loads[id(term)] = (term, loads(term))
-        return known[1]
-
-    def _ids_in(self, term: Term) -> frozenset[int]:
-        known = self._held.get(id(term))
-        if known is None:
-            known = self._held[id(term)] = (term, frozenset(id(part) for part in term.walk()))
         return known[1]

@@ -114,10 +114,11 @@ def _is_summed(view: View, clamp: Term) -> bool:
 
 
 def _last_places(view: View) -> Iterator[Sighting]:
-    for compare, step in view.compares():
+    tests = [part for part in view.body.walk() if _is_joint_test(view, part)]
+    for compare, step in view.compares() if tests else ():
         if compare.text not in ORDER:
             continue
-        joint = [_holds_joint_test(view, side) for side in compare.parts]
+        joint = [any(view.holds(side, test) for test in tests) for side in compare.parts]
         if sum(joint) != 1 or is_constant(compare.parts[joint.index(False)]):
             continue
         accepts_below = compare.text in (("<", "<=") if joint[1] else (">", ">="))
@@ -130,20 +131,17 @@ def _last_places(view: View) -> Iterator[Sighting]:
             return
 
 
-def _holds_joint_test(view: View, side: Term) -> bool:
-    """Whether a side of a comparison is made of m / (m + 1 - p)."""
-    for part in view.behind(side).values():
-        division = quotient(part)
-        if division is None:
-            continue
-        mass, whole = division
-        parts = addends(view, whole)
-        added = [each.term for each in parts if each.is_added]
-        taken = [each.term for each in parts if not each.is_added]
-        has_mass = any(alike(mass, each) for each in added)
-        if has_mass and any(is_number(each, 1) for each in added) and any(not is_constant(each) for each in taken):
-            return True
-    return False
+def _is_joint_test(view: View, term: Term) -> bool:
+    """Whether a term is m / (m + 1 - p)."""
+    division = quotient(term)
+    if division is None:
+        return False
+    mass, whole = division
+    parts = addends(view, whole)
+    added = [each.term for each in parts if each.is_added]
+    taken = [each.term for each in parts if not each.is_added]
+    has_mass = any(alike(mass, each) for each in added)
+    return has_mass and any(is_number(each, 1) for each in added) and any(not is_constant(each) for each in taken)
 
 
 def _takes_last(view: View, compare: Term, step: Step, *, accepts_below: bool) -> bool:

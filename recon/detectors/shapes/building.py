@@ -221,6 +221,8 @@ def _is_raised_score(view: View, store: Store, loop: Term, chosen: set[str]) -> 
 
 def _queues(view: View, loop: Term) -> Iterator[Sighting]:
     popped = {_queue(call) for call, step in view.calls(*_POPS) if within(step, loop)} - {""}
+    if not popped:
+        return
     pushed = {_queue(call) for call, _ in view.calls(*_PUSHES)} & popped
     helpers = [(name, body) for name, body in _helpers(view) if any(_pushes(part) & popped for part in body.walk())]
     if not helpers and not (pushed and _multiplies(view, pushed, loop)):

@@ -118,13 +118,7 @@ def _is_scalar_key(load: Load) -> bool:
 def moving(view: View, loop: Term) -> set[str]:
     """Names that count a loop's rounds: its target, or a counter that the loop raises."""
     names = {part.dotted() for part in loop.parts[0].walk()} - {""} if loop.op == "for" else set()
-    for name, definitions in view.definitions.items():
-        for definition in definitions:
-            value = definition.value
-            counts = value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
-            if counts and not definition.weak and within(definition.step, loop):
-                names.add(name)
-    return names
+    return names | view.counters(loop)
 
 
 # What ends acceptance

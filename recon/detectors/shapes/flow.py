@@ -397,9 +397,27 @@ class View:
                     break
         return found
 
+    def counters(self, loop: Term) -> frozenset[str]:
+        """Names that a loop raises or lowers from what they were (`n += 1`)."""
+        return frozenset(self._counters.get(id(loop), ()))
+
+    @cached_property
+    def _counters(self) -> dict[int, set[str]]:
+        found: dict[int, set[str]] = {}
+        for name, definitions in self.definitions.items():
+            for definition in definitions:
+                if not definition.weak and _is_change(name, definition.value):
+                    for loop in definition.step.loops:
+                        found.setdefault(id(loop), set()).add(name)
+        return found
+
     def guarded_by(self, step: Step, term: Term) -> bool:
         """Whether a step runs only under a test that a term has a part in."""
         return any(self.holds(guard.test, term) for guard in step.guards)
+
+
+def _is_change(name: str, value: Term) -> bool:
+    return value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
 
 
 def _elements(iterable: Term) -> list[Term] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.flow import Store, View, within
+from recon.detectors.shapes.flow import Store, View
 from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads, names_in
 from recon.index.sighting import Sighting
 from recon.index.term import Term
@@ -187,16 +187,17 @@ def _inherits(view: View, store: Store) -> bool:
             continue
         parents = [inner for key in load.keys for inner in view.loads_behind(key, loop) if inner.base != load.base]
         if any(nodes & {name for key in parent.keys for name in view.names_behind(key, loop)} for parent in parents):
-            return within(store.step, loop)
+            return True
     return False
 
 
 def _marks_itself(view: View, store: Store) -> bool:
     """Whether the node's own place is marked too: `mask[i, i] = 1`, or a row of an identity."""
     for other in view.stores():
-        places = [key.dotted() for key in other.keys]
-        on_diagonal = len(places) == 2 and places[0] and places[0] == places[1]
-        if on_diagonal and other.base == store.base and _is_mark(view, other):
+        if other.base != store.base or len(other.keys) != 2:
+            continue
+        place = other.keys[0].dotted()
+        if place and place == other.keys[1].dotted() and _is_mark(view, other):
             return True
     return any(view.calls_behind(store.value, ("eye",)))
 

@@ -117,6 +117,8 @@ def freed_slots(view: View) -> Iterator[Sighting]:
             continue
         accepted = store.keys[0].dotted()
         freed = [load for load in _arguments(view) if load.keys and load.keys[0].dotted() == store.base]
+        if not freed:
+            continue
         kept = {
             load.base
             for step in view.steps
