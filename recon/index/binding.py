@@ -4,6 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from recon.index import signs, spell
+from recon.index.libraries import library
 from recon.index.records import Bind, Branch, Call, Feature, Import, Param, Scope, ScopeKind, Text
 
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
@@ -41,9 +42,17 @@ class BindingReader:
         self.lambdas: list[Scope] = []
         self.calls: list[Call] = []
         self.imports: list[Import] = []
+        self.libraries: dict[str, str] = {}  # what a file calls a library, and what most call it
         self.binds: list[Bind] = []
         self.texts: list[Text] = []
         self.branches: list[Branch] = []
+
+    def add_import(self, module: str, name: str, alias: str, line: int) -> None:
+        """Keep an import."""
+        item = Import(self.here, module, name, alias, line, self.frame.around)
+        self.imports.append(item)
+        if short := library(item):
+            self.libraries[alias] = short
 
     def add_bind(self, target: str, value: str, note: str, line: int) -> None:
         """Keep a binding, in the scope that owns the name."""

@@ -25,6 +25,7 @@ from recon.records.unknown import Unknown
 
 EXTRACTORS = (
     "records",
+    "libraries",
     "spell",
     "signs",
     "binding",

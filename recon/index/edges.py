@@ -4,12 +4,11 @@ import builtins
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
 
 from recon.index.call_sites import CallSite, named_calls
 from recon.index.context import carried
 from recon.index.edge import Add, Edge, Outside
-from recon.index.models import loaded_models, runs_a_model
+from recon.index.models import ModelRuns
 from recon.index.names import Names
 from recon.index.operators import Operators
 from recon.index.passing import Passing
@@ -54,7 +53,7 @@ class PythonEdges:
         self._passing = Passing(names, outside=outside is not None)
         self._wrapping = Wrapping(names, self._passing)
         self._open: dict[int, Callable[[], None]] = {}
-        self._runs: dict[int, tuple[Table, Call]] = {}
+        self._runs = ModelRuns(names)
         self._many: dict[tuple[str, int, str], Sequence[Value]] = {}
         self._made: set[Ref] = set()
         self._narrowings: dict[Ref, dict[str, list[tuple[int, str]]]] = {}
@@ -78,7 +77,7 @@ class PythonEdges:
             guess()
         self._by_name()
         self._names.forget()
-        for (table, call), model in product(self._runs.values(), tuple(loaded_models(self._names, self._made))):
+        for table, call, model in self._runs.runs(self._made):
             self._edge(table, call, model, "model", Tier.LIKELY)
         for maker, taker, line in carried(self._names):
             self._add(Edge(maker, taker, line, "context", Tier.LIKELY))
@@ -100,11 +99,7 @@ class PythonEdges:
             self._tell(table, call, f"<builtin>.{callee}", Tier.CERTAIN)
             self._arguments(table, call, is_inside=False)
             return
-        known = inside = runs_a_model(table, call, values)
-        if known:
-            self._runs[id(call)] = (table, call)
-        else:
-            self._runs.pop(id(call), None)
+        known = inside = self._runs.read(table, call, values)
         for value in self._unread(table, call, values) if not known else ():
             reached = self._reach(table, call, value)
             known = reached or known

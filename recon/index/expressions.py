@@ -160,7 +160,7 @@ class ExpressionReader(BindingReader):
     def call_signs(self, node: ast.Call, last: str, root: str) -> None:
         """What a call says by the last part of its name and by its arguments."""
         frame = self.frame
-        bits = signs.of_call(last, root, node, jit=frame.jit)
+        bits = signs.of_call(last, self.libraries.get(root, root), node, jit=frame.jit)
         frame.bits |= bits
         if last == "load":
             if bits:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from recon.errors import Unreadable
+from recon.index.aliases import LibraryAliases
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
 from recon.index.choosing import choosers
@@ -345,7 +346,7 @@ class Index:
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
             if by:
-                chosen.append(replace(_slice(digest, scope), features=features))
+                chosen.append(replace(self._slice(path, scope), features=features))
         if not chosen:
             return None
         helpers = self._helpers(path, chosen)
@@ -362,9 +363,7 @@ class Index:
                     continue
                 target = self._device_function(where, call.scope, call.callee)
                 if target is not None:
-                    found[call.callee] = _slice(
-                        self._digests[target.path], self.files[target.path].scopes[target.scope]
-                    )
+                    found[call.callee] = self._slice(target.path, self.files[target.path].scopes[target.scope])
                     todo.append((target.path, {target.scope}))
         return tuple(sorted(found.items()))
 
@@ -380,6 +379,15 @@ class Index:
         found = self.files[targets[0].path].scopes[targets[0].scope]
         short = found.end_line - found.line < _LONGEST_HELPER
         return targets[0] if short and found.features & KERNEL else None
+
+    def _slice(self, path: str, scope: Scope) -> Slice:
+        params = tuple(param.name.lstrip("*") for param in scope.params)
+        libraries = self._libraries.of(path)
+        return Slice(self._digests[path], scope.id, scope.line, scope.end_line, params, scope.features, libraries)
+
+    @cached_property
+    def _libraries(self) -> LibraryAliases:
+        return LibraryAliases(self.names)
 
     @cached_property
     def _digests(self) -> dict[str, str]:
@@ -431,8 +439,3 @@ def symbol_of(outline: Outline, scope: int) -> str:
         if part.kind is ScopeKind.FUNCTION:
             return ".".join(each.name for each in chain[: position + 1])
     return ".".join(each.name for each in chain) or "<module>"
-
-
-def _slice(digest: str, scope: Scope) -> Slice:
-    params = tuple(param.name.lstrip("*") for param in scope.params)
-    return Slice(digest, scope.id, scope.line, scope.end_line, params, scope.features)

@@ -16,7 +16,7 @@ from recon.index import signs, spell
 from recon.index.cuda_outline import outline_cuda
 from recon.index.expressions import ExpressionReader, Frame
 from recon.index.marks import EndBranch, EndFork, EndLoop, EndScope, Fork
-from recon.index.records import Branch, Feature, Import, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.records import Branch, Feature, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.rescue import outline_by_lines, rescue
 
 __all__ = ["outline_cuda", "outline_of_tree", "outline_python", "try_python"]
@@ -24,6 +24,7 @@ __all__ = ["outline_cuda", "outline_of_tree", "outline_python", "try_python"]
 MOST_BYTES = 4_000_000
 """A syntax tree takes some hundred bytes for each byte of source, so a larger file is read by lines only."""
 _LOOP, _NESTED, _BREAK = int(Feature.LOOP), int(Feature.NESTED_LOOP), int(Feature.BREAK)
+_ENDLESS = int(Feature.ENDLESS)
 _CHASE, _INDEX = int(Feature.CHASE), int(Feature.INDEX_BY_INDEX)
 _CHOICE = re.compile(r"'|\.[A-Z][A-Z0-9_]*(?: |$)")
 _CLASS = re.compile(r"(?:^|\.)_?[A-Z]\w*[a-z]\w*(?:\(\))?$")
@@ -292,6 +293,8 @@ class _Reader(ExpressionReader):
     def while_loop(self, node: ast.While) -> None:
         """Read a while."""
         self.under(node.lineno)
+        if signs.is_endless(node.test):
+            self.frame.bits |= _ENDLESS
         self.open_loop(node.body, node.orelse, signs.ends_walk(node.test))
         self.walk([node.test])
 
@@ -345,14 +348,14 @@ class _Reader(ExpressionReader):
         """Record `import a.b as c`."""
         for name in node.names:
             alias = name.asname or name.name.partition(".")[0]
-            self.imports.append(Import(self.here, name.name, "", alias, node.lineno, self.frame.around))
+            self.add_import(name.name, "", alias, node.lineno)
 
     def imported_from(self, node: ast.ImportFrom) -> None:
         """Record `from .a import b as c`."""
         module = "." * node.level + (node.module or "")
         for name in node.names:
             alias = name.asname or name.name
-            self.imports.append(Import(self.here, module, name.name, alias, node.lineno, self.frame.around))
+            self.add_import(module, name.name, alias, node.lineno)
 
     def elsewhere(self, node: ast.Global | ast.Nonlocal) -> None:
         """Note names that belong to another scope."""

@@ -7,7 +7,7 @@ be newer than this Python: libcst reads that, at ten times the cost, and is brou
 import ast
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 import libcst as cst
@@ -53,14 +53,17 @@ _ONE_STRING = re.compile(
     rb"""[A-Za-z]*(?:'{3}(?:[^\\]|\\.)*?'{3}|"{3}(?:[^\\]|\\.)*?"{3}|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL
 )
 _BETWEEN = re.compile(rb"#[^\r\n]*|\s+")
+_USUAL: Mapping[str, str] = {}
+"""Every library is called what most call it."""
 
 
-def read_function(source: bytes, first_line: int) -> Term:
+def read_function(source: bytes, first_line: int, libraries: Mapping[str, str] = _USUAL) -> Term:
     """The Term of the one function that a slice of a file holds.
 
     Args:
         source: The function's lines (UTF-8), at their own indentation, decorators left out.
         first_line: Line of the file where the slice starts, counted from 1.
+        libraries: By a name that the file has for a library, the one that shapes know it by.
 
     Returns:
         A `def` Term whose lines are those of the file.
@@ -79,7 +82,8 @@ def read_function(source: bytes, first_line: int) -> Term:
     function = next((node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)), None)
     if function is None:
         raise ValueError("no function in the slice")
-    return _Reader(text.splitlines(keepends=True), first_line - (2 if indented else 1)).statement(function)
+    offset = first_line - (2 if indented else 1)
+    return _Reader(text.splitlines(keepends=True), offset, libraries).statement(function)
 
 
 def _parsed(text: bytes) -> ast.Module:
@@ -107,9 +111,10 @@ def _newer(text: bytes) -> ast.Module:
 class _Reader:
     """Reads nodes into Terms; an expression has the line of its statement."""
 
-    def __init__(self, lines: Sequence[bytes], offset: int) -> None:
+    def __init__(self, lines: Sequence[bytes], offset: int, libraries: Mapping[str, str]) -> None:
         self.lines = lines
         self.offset = offset
+        self.libraries = libraries
         self.now = 0
 
     # Statements
@@ -214,7 +219,7 @@ class _Reader:
         return reader(self, node) if reader else Term("other", type(node).__name__, (), self.now)
 
     def name(self, node: ast.Name) -> Term:
-        return name(node.id, self.now)
+        return name(self.libraries.get(node.id, node.id), self.now)
 
     def constant(self, node: ast.Constant) -> Term:
         value = node.value

@@ -23,6 +23,7 @@ import msgspec
 from recon.index.cache import OutlineCache, version_of
 from recon.index.cuda_terms import functions
 from recon.index.inline import Callee, inlined
+from recon.index.libraries import Aliases
 from recon.index.pool import can_fork
 from recon.index.python_terms import read_function
 from recon.index.records import Feature
@@ -36,6 +37,7 @@ READERS = (
     "newer_tree",
     "cuda_terms",
     "inline",
+    "libraries",
     "reading",
     "rescue",
     "sighting",
@@ -61,6 +63,8 @@ class Slice:
     end_line: int
     params: tuple[str, ...]
     features: Feature
+    libraries: Aliases = ()
+    """Names that its file has for libraries of arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,9 @@ class Job:
         """Digest of all bytes that the answer depends on."""
         seed = blake2b(self.digest.encode(), digest_size=16)
         for part in self.slices:
-            seed.update(f"{part.scope}:{part.line}:{part.features:d};".encode())
+            seed.update(f"{part.scope}:{part.line}:{part.features:d}{part.libraries or ''};".encode())
         for name, part in self.helpers:
-            seed.update(f"{name}:{part.digest}:{part.line};".encode())
+            seed.update(f"{name}:{part.digest}:{part.line}{part.libraries or ''};".encode())
         return seed.hexdigest()
 
 
@@ -274,7 +278,8 @@ def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
         if not around:
             raise ValueError("the grammar reads no function there")
         return min(around, key=lambda found: found[1] - found[0])[2]
-    return read_function(b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line]), part.line)
+    source = b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line])
+    return read_function(source, part.line, {name: short for name, short in part.libraries if name not in part.params})
 
 
 def _cuda_body(part: Slice, blobs: Blobs) -> Term:

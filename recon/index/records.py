@@ -73,6 +73,8 @@ class Feature(IntFlag):
     """sum, min, max, any, all over an axis, or `tl.sum`, `tl.min`, `tl.max`."""
     DIVIDE = 524288
     """A true division of two things that are not constants."""
+    ENDLESS = 1048576
+    """A `while` that no count ends: `while True`, `while self.running`, `while not stop()`."""
 
 
 class Param(Struct, frozen=True, array_like=True, gc=False):

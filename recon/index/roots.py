@@ -27,7 +27,7 @@ def holders(index: "Index", ref: Ref) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     for way in index.steps.ways(ref):
-        holder = way.through or index.steps.holder_of(way.root or ref)
+        holder = way.through or index.steps.driver_of(way.root or ref)
         if holder is not None:
             found[label(index, holder)] = None
     return (*sorted(found), *(backends(index, ref) if found else ()))
@@ -35,7 +35,7 @@ def holders(index: "Index", ref: Ref) -> tuple[str, ...]:
 
 def root_of(index: "Index", ref: Ref) -> str:
     """The label of the holder whose step a definition is; '' for everything else."""
-    holder = index.steps.holder_of(ref) if ref in index.steps.roots else None
+    holder = index.steps.driver_of(ref)
     return label(index, holder) if holder is not None else ""
 
 
@@ -50,9 +50,9 @@ def label(index: "Index", holder: Ref) -> str:
 
 def name_of(index: "Index", holder: Ref) -> str:
     """What a holder is called, whoever chooses it."""
-    name = index.files[holder.path].scopes[holder.scope].name
-    match = _KIND.match(name)
-    kind = match["kind"].lower() if match is not None else "class"
+    scope = index.files[holder.path].scopes[holder.scope]
+    name, match = scope.name, _KIND.match(scope.name)
+    kind = match["kind"].lower() if match is not None else "class" if scope.kind is ScopeKind.CLASS else "function"
     alias = index.aliases.get(holder, "")
     if alias.startswith(name) and alias != name:  # two classes of one name, told apart where they are imported
         return f"{kind} {alias.removeprefix(name).strip('_')}"

@@ -8,7 +8,6 @@ from recon.index.spell import words
 
 LOADS = words("load gather gather_ index_select take take_along_dim take_along_axis")
 """Calls that read by address, as a subscript does."""
-_TRITON = words("tl gl ttgl tlx language")
 _AXIS = words("dim axis keepdim keepdims dims keep_dims")
 
 
@@ -41,13 +40,21 @@ _COMPARISONS = {
 }
 _PICKS = frozenset({"max", "min"})
 _ARRAYS = frozenset({"np", "numpy", "jnp"})
+_TRITON = frozenset({"tl", "gl", "tlx"})
 TELLING = frozenset(_CALLS) | _REDUCTIONS | frozenset(_COMPARISONS) | LOADS | {"store", "get"}
 """Last parts of callees that say something; most calls have none of them."""
 _LOAD, _REDUCE, _ARGMAX = int(Feature.LOAD), int(Feature.REDUCE), int(Feature.ARGMAX)
 
 
 def of_call(last: str, root: str, call: ast.Call, *, jit: bool) -> int:
-    """Bits that a call gives, by the last part of its callee and by its arguments."""
+    """Bits that a call gives, by the last part of its callee and by its arguments.
+
+    Args:
+        last: Last part of the callee.
+        root: First part of it; of a library, what most call it.
+        call: The call.
+        jit: Whether it stands in a kernel.
+    """
     in_kernel = jit or root in _TRITON
     if last == "load":
         return _LOAD if in_kernel else 0
@@ -57,17 +64,17 @@ def of_call(last: str, root: str, call: ast.Call, *, jit: bool) -> int:
     if last in _COMPARISONS and not all(map(is_constant, call.args)):
         bits |= _COMPARISONS[last]
     if last in _REDUCTIONS and isinstance(call.func, ast.Attribute):
-        bits |= _of_reduction(last, root, call)
+        bits |= _of_reduction(last, root, call, in_kernel=in_kernel)
     return bits
 
 
-def _of_reduction(last: str, root: str, call: ast.Call) -> int:
-    """Bits of `sum`, `max` and their like, which reduce only where they are given an axis."""
+def _of_reduction(last: str, root: str, call: ast.Call, *, in_kernel: bool) -> int:
+    """Bits of `sum`, `max` and their like, which outside of kernels reduce only where they are given an axis."""
     keywords = {keyword.arg for keyword in call.keywords}
-    position = 1 if root in _TRITON or root == "torch" or root in _ARRAYS else 0
+    position = 1 if root == "torch" or root in _ARRAYS else 0
     over_axis = bool(keywords & _AXIS) or (len(call.args) > position and _is_axis(call.args[position]))
-    bits = _REDUCE if over_axis or root in _TRITON else 0
-    gives_indices = over_axis and root not in _TRITON and root not in _ARRAYS
+    bits = _REDUCE if over_axis or in_kernel else 0
+    gives_indices = over_axis and not in_kernel and root not in _ARRAYS
     if last in _PICKS and (gives_indices or "return_indices" in keywords):
         bits |= _ARGMAX
     return bits
@@ -109,6 +116,15 @@ def ends_walk(test: ast.expr) -> set[str]:
                 if _is_end(op, other):
                     names.add(name)
     return names
+
+
+def is_endless(test: ast.expr) -> bool:
+    """Whether a loop goes on until something else ends it: its test is a constant, a field, or a call."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    if isinstance(test, ast.BoolOp):
+        return all(map(is_endless, test.values))
+    return isinstance(test, ast.Constant | ast.Attribute | ast.Call)
 
 
 def _is_end(op: ast.cmpop, other: ast.expr) -> bool:

@@ -2,17 +2,19 @@
 
 A server holds objects in rows: an engine or scheduler drives an executor, that drives workers, these drive runners. The
 classes are told apart by the word for the role that ends their name in every engine known; which of their methods is
-the step is told by what it does: it drives objects of a lower row, and not only while the server starts.
+the step is told by what it does: it drives objects of a lower row, and not only while the server starts. Where no class
+bears such a word, or those that do lead to nothing that was seen, what drives the tree is told by what it does alone.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import IntEnum
 from functools import cached_property
 from heapq import heappop, heappush
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from recon.index.drivers import below, drivers, owner_of
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.records import ScopeKind
@@ -85,7 +87,7 @@ class _Reached(NamedTuple):
 class Steps:
     """The roots of a tree, and what they reach."""
 
-    def __init__(self, names: Names, graph: Graph, landmarks: Container[Ref] = frozenset()) -> None:
+    def __init__(self, names: Names, graph: Graph, landmarks: Collection[Ref] = frozenset()) -> None:
         """Read nothing yet.
 
         Args:
@@ -153,12 +155,23 @@ class Steps:
 
     @cached_property
     def roots(self) -> Mapping[Ref, None]:
+        """The engine's step; what drives a tree whose classes do not say their role, or whose step leads nowhere."""
+        named = self._named_roots()
+        if self._landmarks and not any(ref in self._landmarks for ref in below(self._graph, named)):
+            return dict.fromkeys(drivers(self._names, self._graph, self._landmarks)) or named
+        return named
+
+    def _named_roots(self) -> dict[Ref, None]:
         """The engine's step; where no method drives a lower row, the methods of holders that no other holder calls."""
         driving = {ref: self._driven(ref) for ref in self._methods(Role.ENGINE)}
         steps = {ref for ref, driven in driving.items() if driven >= _FEWEST_DRIVEN and not self._begins(ref)}
         inner = {edge.target for ref in steps for edge in _sure(self._graph.edges_from(ref))}  # part of a step
         chosen = (steps - inner) or steps or {ref for ref in driving if driving[ref]}
         return dict.fromkeys(filter(chosen.__contains__, driving) if chosen else self._entries())
+
+    def driver_of(self, ref: Ref) -> Ref | None:
+        """What a root belongs to: its holder, or else its class, or itself; None for everything else."""
+        return (self.holder_of(ref) or owner_of(self._names, ref) or ref) if ref in self.roots else None
 
     def _methods(self, least: Role) -> Iterator[Ref]:
         """Methods of holders from a row upwards that do not only run while the server starts."""
