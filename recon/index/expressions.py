@@ -202,7 +202,7 @@ class ExpressionReader(BindingReader):
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(op, _EQUALITIES):
-                if not signs.is_constant(left) and not signs.is_constant(right):
+                if signs.is_difference(left) or not (signs.is_constant(left) or signs.is_constant(right)):
                     self.frame.bits |= _EQ
             elif isinstance(op, _ORDERS):
                 self.frame.bits |= _ORDER
@@ -242,6 +242,8 @@ class ExpressionReader(BindingReader):
         outside, self.frame.around = self.frame.around, 1
         self.bind_element(node.target, node.iter)
         self.frame.around = outside
+        if isinstance(node.iter, ast.Subscript):  # `x in kids[at]`: an address made of x is made of a load
+            self.frame.loaded.update(spell.target_names(node.target))
         stack += (*reversed(node.ifs), node.iter)
 
     def named(self, node: ast.NamedExpr, stack: list[ast.AST]) -> None:

@@ -383,7 +383,20 @@ def _as_compare(call: Term) -> Term:
     return Term("compare", sign, tuple(sides), call.line) if len(sides) == 2 else call
 
 
-_COMPARE_CALLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_COMPARE_CALLS = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
 
 # Tables instead of a visitor: one reader a node type, and what is in no table carries no data flow.
 _STATEMENTS: dict[type[ast.stmt], Callable[..., Term]] = {

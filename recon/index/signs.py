@@ -14,7 +14,7 @@ _AXIS = words("dim axis keepdim keepdims dims keep_dims")
 def _table() -> dict[str, int]:
     words = {
         Feature.SCAN: "cumprod cumsum cummin cummax cumprod_ cumsum_ associative_scan logcumsumexp inclusive_scan "
-        "exclusive_scan accumulate cumulative_sum cumulative_prod",
+        "exclusive_scan accumulate cumulative_sum cumulative_prod takewhile next",
         Feature.ARGMAX: "argmax topk nanargmax top_k",
         Feature.RANDOM: "rand randn randint rand_like randn_like uniform uniform_ multinomial exponential_ exponential "
         "bernoulli bernoulli_ randint4x rand4x randn4x normal normal_ philox",
@@ -23,6 +23,7 @@ def _table() -> dict[str, int]:
         Feature.STORE: "store index_put_ index_put scatter_ scatter scatter_add_ index_copy_ index_fill_ index_add_ "
         "masked_scatter_ atomic_add atomic_max atomic_min atomic_cas atomic_xchg atomic_or atomic_and",
         Feature.WHERE: "where masked_fill masked_fill_",
+        Feature.REDUCE: "argmin nanargmin flatnonzero argwhere",
     }
     table: dict[str, int] = {}
     for bit, names in words.items():
@@ -61,7 +62,7 @@ def of_call(last: str, root: str, call: ast.Call, *, jit: bool) -> int:
     if last == "store":
         return _CALLS[last] if in_kernel else 0
     bits = _CALLS.get(last, 0)
-    if last in _COMPARISONS and not all(map(is_constant, call.args)):
+    if last in _COMPARISONS and not (all(map(is_constant, call.args)) and not is_difference(receiver(call))):
         bits |= _COMPARISONS[last]
     if last in _REDUCTIONS and isinstance(call.func, ast.Attribute):
         bits |= _of_reduction(last, root, call, in_kernel=in_kernel)
@@ -71,7 +72,8 @@ def of_call(last: str, root: str, call: ast.Call, *, jit: bool) -> int:
 def _of_reduction(last: str, root: str, call: ast.Call, *, in_kernel: bool) -> int:
     """Bits of `sum`, `max` and their like, which outside of kernels reduce only where they are given an axis."""
     keywords = {keyword.arg for keyword in call.keywords}
-    position = 1 if root == "torch" or root in _ARRAYS else 0
+    takes_array = (root == "torch" or root in _ARRAYS) and not isinstance(receiver(call), ast.Call)
+    position = 1 if takes_array else 0  # `torch.where(...).amin(1)` takes none
     over_axis = bool(keywords & _AXIS) or (len(call.args) > position and _is_axis(call.args[position]))
     bits = _REDUCE if over_axis or in_kernel else 0
     gives_indices = over_axis and not in_kernel and root not in _ARRAYS
@@ -91,6 +93,16 @@ def _is_axis(node: ast.expr) -> bool:
 def is_constant(node: ast.expr) -> bool:
     """Whether an operand is a literal, negated or not."""
     return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+
+
+def is_difference(node: ast.expr | None) -> bool:
+    """Whether a term is `a - b`: set against zero it asks whether the two are equal."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+
+
+def receiver(call: ast.Call) -> ast.expr | None:
+    """What a method is called on."""
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
 def is_kernel_decorator(name: str) -> bool:

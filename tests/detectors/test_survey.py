@@ -6,7 +6,7 @@ import pytest
 
 from recon.detectors import survey as surveys
 from recon.detectors.api import Feature, Shape, Sighting, View
-from recon.detectors.shapes.flow import within
+from recon.detectors.shapes.laid import within
 from recon.detectors.shapes.terms import loads, subject
 from recon.index.reading import Subject
 from recon.index.term import Term

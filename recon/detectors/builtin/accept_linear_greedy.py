@@ -39,10 +39,12 @@ _WORDS = (frozenset({"verify", "greedy"}), frozenset({"rejection", "greedy"}), f
 
 def detect(index: Index) -> Findings:
     """Places that accept a chain by equality, or another rule from which the same follows."""
-    chains, counts = seen(index, GREEDY_CHAIN.id), seen(index, LEADING_COUNT.id)
+    walks, ratios = seen(index, GREEDY_WALK.id), seen(index, STOCHASTIC_CHAIN.id)
+    of_trees = {(walk.path, walk.line) for walk in walks}  # a row of a table of paths is matched as a chain is
+    chains = [chain for chain in seen(index, GREEDY_CHAIN.id) if (chain.path, chain.line) not in of_trees]
+    counts = seen(index, LEADING_COUNT.id)
     if chains:
         return Findings(evidence=tuple(chains), nearest=tuple(counts), reach=reach_of(chains))
-    walks, ratios = seen(index, GREEDY_WALK.id), seen(index, STOCHASTIC_CHAIN.id)
     others = walks or ratios or [place for place in counts if place.scope]
     lacks = _BY_TREE if walks else _BY_RATIO if ratios else _COUNTED if others else ""
     elsewhere = outside(index, *_WORDS)

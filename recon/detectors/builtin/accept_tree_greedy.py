@@ -5,9 +5,11 @@ What it is
     each at the node before it. One forward pass then yields the best of many branches, not only of one chain.
 
 What counts
-    shaped: in one function the next node is found from the current one (by links, dictionaries, parents, a filter of
-    its children, a call of the function itself, a frontier, a table or a set of paths) and its drafted token is
-    compared with the target's choice at the node reached; a match is counted, written out or given back.
+    shaped: in one function the next node is found from the current one (by links, fields of nodes, dictionaries,
+    parents, ranges or a filter of its children, a call of the function itself) and its drafted token is compared with
+    the target's choice at the node reached; a match is counted, written out or given back.
+    shaped, too: all nodes or paths are judged together (a frontier, the rows of an ancestor mask or its bits, a table,
+    a set or a list of candidate paths, a thread for each of them), and the deepest or longest one is taken.
     shaped, too: a call of a compiled operator whose schema takes drafted tokens, links between nodes and the target's
     choices, and nothing random.
     declared: a Python function that calls such code in a CUDA file that its module builds.

@@ -7,8 +7,9 @@ What it is
 
 What counts
     shaped: a walk from node to node whose test sets the target's probability of the drafted token (looked up by that
-    token) against a random number, with a residual max(p - q, 0) in the same function; or siblings in turn where a
-    refused one loses its probability and the rest is renormalised.
+    token) against a random number, with a residual max(p - q, 0) in the same function, or with the tokens that were
+    tried taken out of the rest; siblings in turn where a refused one loses its probability and the rest is
+    renormalised; or nodes tried from the leaves upwards by the weight of their whole path (traversal verification).
     shaped, too: a call of a compiled operator whose schema takes drafted tokens, links between nodes, the target's
     probabilities and random numbers.
     declared: a Python function that calls such code in a CUDA file that its module builds.

@@ -38,7 +38,10 @@ def is_number(term: Term, value: float) -> bool:
         return value == float(name.startswith("ones"))
     if name in ("full", "full_like"):
         return len(term.parts) > 2 and is_number(term.parts[2], value)
-    return term.op == "call" and len(term.parts) == 2 and is_number(term.parts[1], value)
+    is_cast = (
+        len(term.parts) == 2 and name not in _LOWER and term.parts[1].op != "kw"
+    )  # `float(1)`, not `x.clamp(max=1)`
+    return term.op == "call" and is_cast and is_number(term.parts[1], value)
 
 
 def alike(one: Term, other: Term) -> bool:

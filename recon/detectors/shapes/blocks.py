@@ -7,7 +7,8 @@ residual that the product scales, and the test of a uniform number against mass 
 from collections.abc import Iterator
 
 from recon.detectors.shapes.algebra import addends, alike, is_number, limited, quotient
-from recon.detectors.shapes.flow import Definition, Guard, Step, View, within
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Definition, Guard, Step, within
 from recon.detectors.shapes.residuals import clamped_differences
 from recon.detectors.shapes.terms import ORDER, SCANS, arguments, callee, is_constant, names_in
 from recon.index.sighting import Sighting
@@ -31,7 +32,7 @@ def block_parts(view: View) -> Iterator[Sighting]:
 def _products(view: View) -> Iterator[Sighting]:
     for name, definitions in view.definitions.items():
         for definition in definitions:
-            if not definition.weak and definition.step.loops and _is_held_product(view, name, definition):
+            if definition.step.loops and _is_held_product(view, name, definition):
                 note = "a running product of the target's over the draft's probabilities is held at one, token by token"
                 yield Sighting("block.product", definition.value.line or definition.step.term.line, note)
                 return
@@ -60,7 +61,7 @@ def _grows(view: View, name: str, value: Term, bound: float, loop: Term) -> bool
     operators = ("*", "/") if bound else ("+", "-")
     if value.op != "op" or value.text not in operators or name not in names_in(value):
         return False
-    behind = view.behind(value, loop).values()
+    behind = view.behind(value).values()
     if bound:
         return any(quotient(part) is not None for part in behind) or any(
             _is_log_quotient(view, part) for part in behind
@@ -169,7 +170,10 @@ def _takes_last(view: View, compare: Term, step: Step, *, accepts_below: bool) -
 def _given(view: View, call: Term) -> list[Term]:
     """What a reduction works on, through a selection and a product with places."""
     return [
-        part for given in arguments(call) for part in view.behind(given).values() if part.op in ("name", "op", "call")
+        part
+        for given in arguments(call)
+        for part in view.behind(given).values()
+        if part.op in ("name", "op", "call", "compare")
     ]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from recon.detectors.shapes.algebra import alike
-from recon.detectors.shapes.flow import Step, Store, View, within
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Step, Store, within
 from recon.detectors.shapes.terms import ORDER, Load, arguments, callee, is_constant, loads, names_in, subject
 from recon.index.sighting import Sighting
 from recon.index.term import Term

@@ -5,11 +5,13 @@ from recon.detectors.api import Shape
 from recon.detectors.shapes.blocks import block_parts
 from recon.detectors.shapes.building import tree_choices
 from recon.detectors.shapes.capture import captured_steps
-from recon.detectors.shapes.chains import greedy_chains, leading_counts, stochastic_chains, synthetic_chains
+from recon.detectors.shapes.chains import greedy_chains, leading_counts
 from recon.detectors.shapes.drafting import branch_keys, draft_loops
+from recon.detectors.shapes.draws import stochastic_walks
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
 from recon.detectors.shapes.moves import cache_moves, freed_slots, lowered_lengths
 from recon.detectors.shapes.positions import depth_positions, level_positions, linear_positions
+from recon.detectors.shapes.ratios import stochastic_chains
 from recon.detectors.shapes.residuals import residuals
 from recon.detectors.shapes.states import (
     counted_states,
@@ -18,16 +20,24 @@ from recon.detectors.shapes.states import (
     stepped_states,
     updated_states,
 )
+from recon.detectors.shapes.synthetic import synthetic_chains
 from recon.detectors.shapes.templates import tree_templates
 from recon.detectors.shapes.typical import lossy_rules
-from recon.detectors.shapes.walks import greedy_walks, stochastic_walks
+from recon.detectors.shapes.walks import greedy_walks
 from recon.index.capturing import CAPTURES
 
 GREEDY_WALK = Shape(
     "walk",
     "a walk over candidates that compares the drafted token with the target's choice at the node reached: links, "
     "dictionaries, parents, frontiers, tables and sets of paths",
-    (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ, F.LOOP | F.CHASE | F.INDEX_BY_INDEX),
+    (
+        F.LOOP | F.COMPARE_EQ,
+        F.SCAN | F.COMPARE_EQ,
+        F.LOOP | F.CHASE | F.INDEX_BY_INDEX,
+        F.COMPARE_EQ | F.ARGMAX,
+        F.COMPARE_EQ | F.INDEX_BY_INDEX,
+        F.CUDA | F.COMPARE_EQ | F.REDUCE,
+    ),
     greedy_walks,
 )
 STOCHASTIC_WALK = Shape(
@@ -43,7 +53,15 @@ STOCHASTIC_WALK = Shape(
 GREEDY_CHAIN = Shape(
     "chain",
     "drafted tokens compared with the target's choices position by position, up to the first mismatch",
-    (F.LOOP | F.COMPARE_EQ, F.SCAN | F.COMPARE_EQ, F.COMPARE_EQ | F.REDUCE | F.WHERE, F.COMPARE_EQ | F.ARGMAX),
+    (
+        F.LOOP | F.COMPARE_EQ,
+        F.SCAN | F.COMPARE_EQ,
+        F.COMPARE_EQ | F.REDUCE | F.WHERE,
+        F.COMPARE_EQ | F.REDUCE | F.INDEX_BY_INDEX,
+        F.COMPARE_EQ | F.ARGMAX,
+        F.CUDA | F.COMPARE_EQ | F.REDUCE,
+        F.CUDA | F.COMPARE_EQ | F.STORE,
+    ),
     greedy_chains,
 )
 LEADING_COUNT = Shape(
@@ -55,7 +73,12 @@ LEADING_COUNT = Shape(
 STOCHASTIC_CHAIN = Shape(
     "ratio",
     "two probabilities of one token set against a random number, as a quotient, a product or in logarithms",
-    (F.COMPARE_ORDER | F.DIVIDE, F.COMPARE_ORDER | F.LOOP | F.INDEX_BY_INDEX, F.COMPARE_ORDER | F.RANDOM),
+    (
+        F.COMPARE_ORDER | F.DIVIDE,
+        F.COMPARE_ORDER | F.LOOP | F.INDEX_BY_INDEX,
+        F.COMPARE_ORDER | F.RANDOM,
+        F.JIT | F.COMPARE_ORDER | F.INDEX_BY_INDEX,
+    ),
     stochastic_chains,
 )
 SYNTHETIC_CHAIN = Shape(
@@ -80,6 +103,9 @@ RESIDUAL = Shape(
         F.DIVIDE | F.REDUCE,
         F.RANDOM | F.COMPARE_ORDER,
         F.CUDA | F.LOOP | F.REDUCE,
+        F.COMPARE_ORDER | F.DIVIDE,
+        F.COMPARE_ORDER | F.LOOP | F.INDEX_BY_INDEX,
+        F.JIT | F.COMPARE_ORDER | F.INDEX_BY_INDEX,
     ),
     residuals,
 )

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.flow import Step, Store, View, within
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Step, Store, within
 from recon.detectors.shapes.terms import (
     EQUALITY,
-    MATHS,
-    ORDER,
     SCANS,
     Load,
     arguments,
     bare,
     callee,
-    is_opaque,
-    is_random,
+    is_constant,
     loads,
     names_in,
     subject,
@@ -21,7 +19,12 @@ from recon.detectors.shapes.terms import (
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
-FIRST = frozenset({"min", "argmin", "argmax", "max", "nonzero", "amin", "amax", "index", "minimum"})
+FIRST = frozenset(
+    [
+        *("min", "argmin", "argmax", "max", "nonzero", "amin", "amax", "index", "minimum", "flatnonzero", "argwhere"),
+        *("__ffs", "__ffsll", "__clz", "__clzll", "ffs", "ctz", "__builtin_ctz"),
+    ]
+)
 """Reductions that find the first mismatch in a vector of matches."""
 
 
@@ -33,7 +36,7 @@ def greedy_chains(view: View) -> Iterator[Sighting]:
         pair = _two_sequences(view, compare, step)
         if pair is None:
             continue
-        stop = _stop(view, compare, step)
+        stop = stop_of(view, compare, step)
         if not stop or not _emits(view, compare, pair, step):
             continue
         yield Sighting(
@@ -51,7 +54,7 @@ def leading_counts(view: View) -> Iterator[Sighting]:
         return
     for compare, step in view.compares():
         is_pair = compare.text in EQUALITY and _two_sequences(view, compare, step) is not None
-        if is_pair and _stop(view, compare, step) in ("product", "scan") and _counts(view, compare):
+        if is_pair and stop_of(view, compare, step) in ("product", "scan") and _counts(view, compare):
             yield Sighting(
                 "leading", compare.line, "leading matches of two token sequences are counted and handed back"
             )
@@ -69,18 +72,35 @@ _STOPS = {
 
 def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
     """Bases of the two token sequences that a comparison pairs off, position by position."""
-    if any(side.op == "const" for side in compare.parts):
+    sides = _compared(compare)
+    if any(side.op == "const" or _is_computed(view, side) for side in sides):
         return None
     loop = step.loops[-1] if step.loops else None
-    left, right = (_sequence(view, side, loop) for side in compare.parts)
+    left, right = (_sequence(view, side, loop) for side in sides)
     if not left or not right or left & right or _is_looked_up(view, compare, loop):
         return None
     if loop is not None and view.chased(step.loops[0]):
         chased = view.chased(step.loops[0])
-        sides = [load for side in compare.parts for load in view.loads_of(side, loop)]
-        if any(view.depends(load, name, step.loops[0]) for load in sides for name in chased):
+        found = [load for side in compare.parts for load in view.loads_of(side, loop)]
+        if any(view.depends(load, name, step.loops[0]) for load in found for name in chased):
             return None  # a walk, not a chain
     return left | right
+
+
+def _compared(compare: Term) -> tuple[Term, ...]:
+    """What a comparison sets side by side: of `(a - b) != 0` a and b."""
+    left, right = compare.parts
+    is_difference = left.op == "op" and left.text == "-" and right.op == "const" and right.text in ("0", "0.0")
+    return left.parts if is_difference else compare.parts
+
+
+def _is_computed(view: View, side: Term) -> bool:
+    """Whether a side is a difference, a product or a quotient of two things: a number, no token."""
+    values = [d.value for d in view.definitions.get(bare(side).dotted(), ()) if not d.weak] or [side]
+    return all(
+        value.op == "op" and value.text in ("-", "*", "/", "//", "%") and not any(map(is_constant, value.parts))
+        for value in map(bare, values)
+    )
 
 
 def _is_looked_up(view: View, compare: Term, loop: Term | None) -> bool:
@@ -124,21 +144,46 @@ def moving(view: View, loop: Term) -> set[str]:
 # What ends acceptance
 
 
-def _stop(view: View, compare: Term, step: Step) -> str:
+def stop_of(view: View, compare: Term, step: Step) -> str:
     """How a mismatch ends acceptance; '' if it does not."""
     for call, _ in view.calls(*SCANS):
-        if any(id(compare) in view.matches(part) for part in arguments(call)):
+        if any(id(compare) in view.matches(part) and _leads(view, call, part, compare) for part in arguments(call)):
             return "product" if callee(call) == "cumprod" else "scan"
     if step.loops:
         loop = step.loops[-1]
         if _ends_loop(view, compare, loop):
             return "break"
-        if _raises_flag(view, compare, step, loop):
+        if raises_flag(view, compare, step, loop):
             return "flag"
-    for call, at in view.calls(*FIRST):
-        if at.order >= step.order and any(id(compare) in view.matches(part) for part in arguments(call)):
-            return "first"
-    return ""
+    return "first" if _is_first_sought(view, compare, step) else ""
+
+
+def _is_first_sought(view: View, compare: Term, step: Step) -> bool:
+    """Whether the place of the first mismatch is found: in a vector, by a ballot of threads, by a generator."""
+    for call, at in view.calls(*FIRST, "where"):
+        is_place = callee(call) != "where" or len(call.parts) == 2  # `where(wrong)[0]`
+        if is_place and at.order >= step.order and any(id(compare) in view.matches(part) for part in arguments(call)):
+            return True
+    if any(view.guarded_by(at, compare) for _, at in view.calls("atomicMin", "atomic_min")):
+        return True
+    for call, _ in view.calls("next"):  # `next((i for i, (a, b) in enumerate(zip(x, y)) if a != b), len(x))`
+        filters = [part for given in call.parts[1:2] if given.op == "comp" for part in given.parts if part.op == "if"]
+        if compare.text == "!=" and any(each.parts[0] is compare for each in filters):
+            return True
+    return False
+
+
+def _leads(view: View, call: Term, part: Term, compare: Term) -> bool:
+    """Whether a scan tells the leading matches from the rest, not the places before some token turns up."""
+    is_match = (compare.text == "==") != view.negates(part, compare)
+    if callee(call) != "cumsum" or not is_match:
+        return is_match or callee(call) in ("cumsum", "cummax")
+    return any(  # matches counted up so far, against the places so far
+        term.text == "=="
+        and any(view.holds(side, call) for side in term.parts)
+        and all(s.op != "const" for s in term.parts)
+        for term, _ in view.compares()
+    )
 
 
 def _ends_loop(view: View, compare: Term, loop: Term) -> bool:
@@ -150,7 +195,7 @@ def _ends_loop(view: View, compare: Term, loop: Term) -> bool:
     )
 
 
-def _raises_flag(view: View, compare: Term, step: Step, loop: Term) -> bool:
+def raises_flag(view: View, compare: Term, step: Step, loop: Term) -> bool:
     """Whether a name set by the comparison keeps later rounds from accepting."""
     flags = {
         name
@@ -158,9 +203,17 @@ def _raises_flag(view: View, compare: Term, step: Step, loop: Term) -> bool:
         if any(not d.weak and within(d.step, loop) for d in view.definitions[name])
     }
     guards = {name for guard in step.guards for name in view.names_behind(guard.test, loop)}
+    if step.term.op == "test":  # `if live and a[i] == b[i]: ... else: live = False`
+        guards |= {name for name in names_in(step.term) if _is_switch(view, name, loop)}
     if flags & guards:
         return True
     return any(_is_conjunction(view, name, d.value, compare) for name in flags for d in view.definitions[name])
+
+
+def _is_switch(view: View, name: str, loop: Term) -> bool:
+    """Whether a loop sets a name to nothing but true or false."""
+    values = [d.value for d in view.definitions.get(name, ()) if within(d.step, loop)]
+    return bool(values) and all(value.op == "const" for value in values)
 
 
 def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
@@ -192,6 +245,8 @@ def _emits(view: View, compare: Term, bases: set[str], step: Step) -> bool:
                 return True
     if any(_writes(view, store, bases, governed, compare) for store in view.stores()):
         return True
+    if not step.loops and any(_selects(call, bases, governed) for call, _ in view.calls("where")):
+        return True
     return not step.loops and _counts(view, compare, bases)
 
 
@@ -204,15 +259,28 @@ def _is_place(key: Term, governed: set[str]) -> bool:
     return bool(governed & names_in(key))
 
 
+def _selects(call: Term, bases: set[str], governed: set[str]) -> bool:
+    """`where(arange <= n, target, pad)`."""
+    if len(call.parts) != 4:
+        return False
+    chosen = {name for part in call.parts[2:] for name in names_in(part)}
+    return bool(chosen & bases) and bool(governed & names_in(call.parts[1]))
+
+
 def _writes(view: View, store: Store, bases: set[str], governed: set[str], compare: Term) -> bool:
     loop = store.step.loops[-1] if store.step.loops else None
     written = {load.base for load in view.loads_of(store.value, loop)} | _gone_through(view, store.value, loop)
     if not written & bases:
         return False
-    guards = {name for guard in store.step.guards for name in view.names_behind(guard.test)}
+    tests = [guard.test for guard in store.step.guards]
+    tests += [part for part in store.step.term.walk() if part.op == "kw"]  # the mask of a store
+    tests += [part.parts[0] for part in store.value.walk() if part.op == "select"]
+    guards = {name for test in tests for name in view.names_behind(test)}
     if guards & governed or view.guarded_by(store.step, compare):
         return True
-    return loop is not None and not store.keys and _ends_on_mismatch(view, compare, loop)
+    if loop is None or not _ends_on_mismatch(view, compare, loop):
+        return False
+    return not store.keys or any(moving(view, loop) & names_in(key) for key in store.keys)
 
 
 def _ends_on_mismatch(view: View, compare: Term, loop: Term) -> bool:
@@ -227,7 +295,12 @@ def _ends_on_mismatch(view: View, compare: Term, loop: Term) -> bool:
         test, holds = step.guards[-1].test, step.guards[-1].holds
         while test.op == "not":
             test, holds = test.parts[0], not holds
-        if test is compare and holds is (compare.text == "!="):
+        arms = [test]
+        while holds and arms[-1].op == "or":  # `if i == n or a[i] != b[i]: break`
+            arms += arms.pop().parts[::-1]
+            if any(arm is compare for arm in arms):
+                arms = [compare]
+        if arms[-1] is compare and holds is (compare.text == "!="):
             return True
     return False
 
@@ -250,191 +323,3 @@ def _is_count(view: View, source: Term, compare: Term) -> bool:
         return False
     scans = [scan for scan in view.calls_behind(source, SCANS) if any(part.op != "kw" for part in arguments(scan))]
     return any(id(compare) in view.matches(part) for scan in scans for part in arguments(scan))
-
-
-# Stochastic acceptance
-
-
-def stochastic_chains(view: View) -> Iterator[Sighting]:
-    """Forms of rejection sampling: p(token) against u · q(token), as a ratio, a product or in logarithms."""
-    for compare, step in view.compares():
-        if compare.text not in ORDER:
-            continue
-        loop = step.loops[-1] if step.loops else None
-        operands = [operand for side in compare.parts for operand in view.operands(side, loop)]
-        pair = _looked_up_by_one_token(view, operands, loop)
-        if not pair or (step.loops and _on_tree(view, step.loops[0], pair)):
-            continue
-        bases = {load.base for load in pair}
-        if not _are_weighed(view, compare, loop, bases) or not any(_is_coin(operand, bases) for operand in operands):
-            continue
-        if not _stop(view, compare, step) and (step.loops or not _share_vector(*pair)):
-            continue
-        yield Sighting(
-            "ratio",
-            compare.line,
-            "the target's and the draft's probability of the drafted token are set against a random number",
-        )
-        return
-
-
-def _on_tree(view: View, loop: Term, found: list[Load]) -> bool:
-    chased = view.chased(loop)
-    return any(view.depends(load, name, loop) for load in found for name in chased)
-
-
-def _looked_up_by_one_token(view: View, operands: list[Term], loop: Term | None) -> list[Load]:
-    """Two probabilities in one comparison: loads from different places, addressed by one and the same token."""
-    found = [load for operand in operands for load in loads(operand, deep=False)]
-    for position, one in enumerate(found):
-        for other in found[position + 1 :]:
-            if one.base != other.base and (_share_token(view, one, other, loop) or _share_vector(one, other)):
-                return [one, other]
-    return []
-
-
-def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
-    """Whether a token that was itself loaded addresses both: the one at a loop's position, else a vector of them."""
-    first, second = (
-        {id(inner.term): inner for key in load.keys for inner in view.loads_behind(key, loop)} for load in (one, other)
-    )
-    rounds = moving(view, loop) if loop is not None else set()
-    for key in first.keys() & second.keys():
-        token = first[key]
-        is_vector = loop is None and any(True for part in token.keys for _ in view.calls_behind(part, ("arange",)))
-        at_position = is_vector or (loop is not None and any(view.depends(token, name, loop) for name in rounds))
-        if at_position and token.base not in (one.base, other.base):
-            return True
-    return False
-
-
-def _share_vector(one: Load, other: Load) -> bool:
-    """`p[rows, ids]` and `q[rows, ids]`, or two gathers by the same ids."""
-    if len(one.keys) < 2 or len(other.keys) < 2:
-        return False
-    left, right = one.keys[-1], other.keys[-1]
-    names = {part.dotted() for part in left.walk()} - {""}
-    return bool(names) and left.op != "slice" and names == {part.dotted() for part in right.walk()} - {""}
-
-
-def _are_weighed(view: View, compare: Term, loop: Term | None, lookups: set[str]) -> bool:
-    """Whether a quotient, a product or a logarithm of the looked-up numbers stands in the comparison."""
-    stack, seen = list(compare.parts), set[int]()
-    while stack:
-        current = stack.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        if (current.op == "op" and current.text in ("/", "*")) or callee(current) in _WEIGHING:
-            parts = current.parts if current.op == "op" else arguments(current)
-            weighed = [load for part in parts for o in view.operands(part, loop) for load in loads(o, deep=False)]
-            if callee(current) in _LOGARITHMS or any(load.base in lookups for load in weighed):
-                return True
-        stack.extend(view.carried_on(current, loop) or (arguments(current) if callee(current) in MATHS else ()))
-    return False
-
-
-_LOGARITHMS = frozenset({"log", "log2", "logf"})
-_WEIGHING = frozenset({"log", "log2", "logf", "div", "true_divide", "mul", "exp"})
-
-
-def _is_coin(operand: Term, lookups: set[str]) -> bool:
-    """Whether an operand is a random number: a draw, or a number loaded beside the probabilities."""
-    if is_random(operand) or is_opaque(operand) or operand.op == "name":
-        return True
-    return any(load.base not in lookups for load in loads(operand, deep=False))
-
-
-# Synthetic acceptance
-
-
-def synthetic_chains(view: View) -> Iterator[Sighting]:
-    """Forms of forced acceptance: a rate by position in place of probabilities, or a length given from outside."""
-    yield from _rates(view)
-    yield from _forced_lengths(view)
-
-
-def _rates(view: View) -> Iterator[Sighting]:
-    for compare, step in view.compares():
-        if compare.text not in ORDER or not step.loops:
-            continue
-        loop = step.loops[-1]
-        operands = [view.operands(side, loop) for side in compare.parts]
-        if not all(any(_is_number(view, operand, loop) for operand in side) for side in operands):
-            continue
-        if any(view.loads_behind(key, loop) for load in view.loads_behind(compare, loop) for key in load.keys):
-            continue  # something is looked up by token: probabilities
-        if _raises_flag(view, compare, step, loop) and _chooses_token(view, compare, loop):
-            yield Sighting(
-                "synthetic.rate",
-                compare.line,
-                "a drafted token is accepted when a random number lies below a rate given for its position, whatever "
-                "the probabilities are",
-            )
-            return
-
-
-def _is_number(view: View, operand: Term, loop: Term) -> bool:
-    """A draw, or a number loaded at the loop's position."""
-    if is_random(operand) or is_opaque(operand):
-        return True
-    rounds = moving(view, loop)
-    return any(view.depends(load, name, loop) for load in loads(operand, deep=False) for name in rounds)
-
-
-def _chooses_token(view: View, compare: Term, loop: Term) -> bool:
-    """Whether the outcome picks between two loaded tokens, and the pick is written out."""
-    for store in view.stores():
-        if not within(store.step, loop):
-            continue
-        bases = {load.base for load in view.loads_of(store.value, loop)}
-        if len(bases) >= 2 and view.names_behind(store.value, loop) & view.governed(compare):
-            return True
-    return False
-
-
-def _forced_lengths(view: View) -> Iterator[Sighting]:
-    """Rows filled with consecutive places up to a given count, and that count written as the accepted length."""
-    lengths = _given_lengths(view)
-    if not lengths:
-        return
-    for term, bound in _filled_prefixes(view):
-        named = {part.dotted() for part in bound.walk()} - {""}
-        for name in named & set(lengths):
-            yield Sighting(
-                "synthetic.forced",
-                term.line,
-                f"the accepted length is written from {name}, which no draft token has a part in, and the accepted "
-                "places are filled in up to it",
-            )
-            return
-
-
-def _given_lengths(view: View) -> dict[str, Term]:
-    """Names from which a length is written (`n - 1` into a tensor) without any load behind it."""
-    found: dict[str, Term] = {}
-    values = [(store.value, store.step) for store in view.stores()]
-    values += [(call.parts[1], step) for call, step in view.calls("fill_") if len(call.parts) > 1]
-    for value, _ in values:
-        shifted = value.op == "op" and value.text in ("-", "+") and value.parts[1].op == "const"
-        name = value.parts[0].dotted() if shifted else ""
-        if name and not view.loads_behind(value):
-            found[name] = value
-    return found
-
-
-def _filled_prefixes(view: View) -> Iterator[tuple[Term, Term]]:
-    """`where(col < n, base + col, -1)` and `x[:, :n] = first + arange(n)`, each with its bound n."""
-    for call, _ in view.calls("where"):
-        if len(call.parts) == 4 and [part.op for part in call.parts[1:]] == ["compare", "op", "const"]:
-            test = call.parts[1]
-            if test.text in ("<", "<="):
-                yield call, test.parts[1]
-    for step in view.steps:
-        if step.term.op == "assign" and step.term.parts[0].op == "index":
-            bounds = [
-                key.parts[1] for key in step.term.parts[0].parts[1:] if key.op == "slice" and key.parts[1].op == "name"
-            ]
-            ranges = [part for part in step.term.parts[-1].walk() if callee(part) == "arange"]
-            if bounds and ranges:
-                yield step.term, bounds[0]

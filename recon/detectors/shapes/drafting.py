@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.flow import Step, Store, View
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Step, Store
 from recon.detectors.shapes.masks import DOTS, EXPONENTIALS
 from recon.detectors.shapes.terms import Load, callee, is_opaque, loads
 from recon.index.sighting import Sighting

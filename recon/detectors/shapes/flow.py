@@ -9,53 +9,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recon.detectors.shapes.behind import Behind
-from recon.detectors.shapes.terms import CASTS, GROWERS, LOGIC, MATHS, Load, callee, loads, piece_of, subject
+from recon.detectors.shapes.laid import Definition, Guard, Step, Store, all_keys, early_exit, within
+from recon.detectors.shapes.outcomes import Outcomes
+from recon.detectors.shapes.terms import (
+    BEST,
+    CASTS,
+    GROWERS,
+    MATHS,
+    MODULES,
+    Load,
+    arguments,
+    bounds,
+    callee,
+    loads,
+    piece_of,
+    subject,
+)
 from recon.index.term import Term
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A test that must hold (or fail) for a step to run."""
-
-    test: Term
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One statement and where it stands."""
-
-    term: Term
-    """assign, do, return, break, continue, assert, raise, or `test` around the condition of an if or a loop."""
-    loops: tuple[Term, ...]
-    """Enclosing loops, outermost first."""
-    guards: tuple[Guard, ...]
-    order: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Definition:
-    """One way in which a name gets a value."""
-
-    value: Term
-    step: Step
-    weak: bool
-    """The name is only changed in part: a store into it, an append."""
-
-    @property
-    def loops(self) -> tuple[Term, ...]:
-        """Enclosing loops, outermost first."""
-        return self.step.loops
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Store:
-    """A write to memory at a computed place."""
-
-    base: str
-    keys: tuple[Term, ...]
-    value: Term
-    step: Step
 
 
 @dataclass(eq=False)
@@ -82,7 +52,7 @@ class View:
                 for part in term.parts:
                     self._lay(part, loops, guards)
                     # What follows an early exit runs only where the exit was not taken.
-                    guards = (*guards, *_early_exit(part))
+                    guards = (*guards, *early_exit(part))
             case "for":
                 target, iterable, body = term.parts
                 step = self._step(Term("test", "for", (iterable,), term.line), (*loops, term), guards)
@@ -106,6 +76,8 @@ class View:
         for inner in term.walk():
             if inner.op == "bind":
                 self._define(inner.parts[0], inner.parts[1], step)
+            elif inner.op == "assign" and inner is not term:  # `out[n++] = x`
+                self._assign(inner, step)
             elif inner.op == "comp":
                 clauses = [part for part in inner.parts[1:] if part.op != "if"]
                 for target, iterable in zip(clauses[::2], clauses[1::2], strict=False):
@@ -114,16 +86,23 @@ class View:
 
     def _simple(self, term: Term, step: Step) -> None:
         if term.op == "assign":
-            *targets, value = term.parts
-            for target in targets:
-                changed = Term("op", term.text, (target, value), term.line) if term.text else value
-                self._define(target, changed, step)
+            self._assign(term, step)
         for inner in term.walk():
+            if inner.op == "call" and callee(inner).startswith("atomic") and len(inner.parts) > 2:
+                base = subject(inner.parts[1])
+                if base:
+                    self.definitions.setdefault(base, []).append(Definition(inner.parts[2], step, weak=True))
             if inner.op == "call" and callee(inner) in GROWERS and inner.parts[0].op == "attr":
                 base = subject(inner.parts[0].parts[0])
                 if base:
                     grown = Term("tuple", "", inner.parts[1:], inner.line)
                     self.definitions.setdefault(base, []).append(Definition(grown, step, weak=True))
+
+    def _assign(self, term: Term, step: Step) -> None:
+        *targets, value = term.parts
+        for target in targets:
+            changed = Term("op", term.text, (target, value), term.line) if term.text else value
+            self._define(target, changed, step)
 
     def _define(self, target: Term, value: Term, step: Step) -> None:
         if target.op == "star":
@@ -197,6 +176,8 @@ class View:
                 return list(term.parts[1:])
             case "bind":
                 return [term.parts[1]]
+            case "assign":  # `out[n++]`
+                return list(term.parts)
             case "each":
                 return _elements(term.parts[0])
             case "call" if callee(term) == "where" and len(term.parts) == 4:
@@ -214,36 +195,28 @@ class View:
         return None
 
     def loads_of(self, term: Term, loop: Term | None = None) -> list[Load]:
-        """The loads that yield a value itself."""
-        return [load for source in self.sources(term, loop) for load in loads(source, deep=False)]
+        """The loads that yield a value itself, or the row whose best entry it is: `argmax(logits[i])`."""
+        found: list[Load] = []
+        for source in self.sources(term, loop):
+            found += loads(source, deep=False)
+            if callee(source) in BEST:
+                rows = [part for part in arguments(source) if part.op not in ("kw", "const")]
+                found += [
+                    load for row in rows for inner in self.sources(row, loop) for load in loads(inner, deep=False)
+                ]
+        return found
 
     def matches(self, term: Term) -> dict[int, Term]:
         """The comparisons whose outcome a mask, a count or a selection is made of, through casts and logic only."""
-        found: dict[int, Term] = {}
-        stack, seen = [term], set[int]()
-        while stack:
-            current = stack.pop()
-            if id(current) in seen:
-                continue
-            seen.add(id(current))
-            if current.op == "compare":
-                found[id(current)] = current
-            stack.extend(self._logic_of(current))
-        return found
+        return self._outcomes.matches(term)
 
-    def _logic_of(self, term: Term) -> list[Term]:
-        if term.op == "compare" and all(part.op != "const" for part in term.parts):
-            return []  # its outcome is new; only `match != 0` hands an outcome on
-        if term.op in ("op", "not", "neg", "and", "or", "select", "item", "bind", "compare", "kw"):
-            return list(term.parts)
-        if term.op in ("name", "attr") and term.dotted() in self.definitions:
-            return [d.value for d in self.definitions[term.dotted()] if not d.weak]
-        name = callee(term)
-        if name == "where" or name in MATHS or name in LOGIC:
-            return list(term.parts[1:]) + ([term.parts[0].parts[0]] if term.parts[0].op == "attr" else [])
-        if name in CASTS:
-            return [term.parts[0].parts[0]] if term.parts[0].op == "attr" else list(term.parts[1:2])
-        return []
+    def negates(self, term: Term, match: Term) -> bool:
+        """Whether the outcome of a comparison enters a value turned round: `~match`, `1 - match`, `match == 0`."""
+        return self._outcomes.negates(term, match)
+
+    @cached_property
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.definitions)
 
     def operands(self, term: Term, loop: Term | None = None) -> list[Term]:
         """What a number is computed from: `sources`, and on through the arguments of plain mathematics."""
@@ -280,7 +253,7 @@ class View:
                 if name not in self.names_behind(definition.value, loop):
                     continue
                 for source in self.sources(definition.value, loop):
-                    for load in loads(source, deep=False):
+                    for load in bounds(source):
                         if self.depends(load, name, loop):
                             found.setdefault(name, []).append(load)
         return found
@@ -379,7 +352,7 @@ class View:
                 *targets, value = step.term.parts
                 for target in targets:
                     if target.op == "index" and subject(target):
-                        yield Store(self.root(subject(target)), _all_keys(target), value, step)
+                        yield Store(self.root(subject(target)), all_keys(target), value, step)
             for term in step.term.walk():
                 if term.op == "call" and len(term.parts) > 2 and _stores(callee(term)):
                     pointer = term.parts[1]
@@ -411,6 +384,42 @@ class View:
                         found.setdefault(id(loop), set()).add(name)
         return found
 
+    def outermost(self) -> list[Term]:
+        """The loops that lie in no other."""
+        return list({id(step.loops[0]): step.loops[0] for step in self.steps if step.loops}.values())
+
+    def all_loops(self) -> list[Term]:
+        """All loops."""
+        return list({id(loop): loop for step in self.steps for loop in step.loops}.values())
+
+    def last_of(self, loop: Term) -> int:
+        """The order of a loop's last step."""
+        return max(step.order for step in self.steps if within(step, loop))
+
+    def flags(self, match: Term, loop: Term | None) -> set[str]:
+        """Names that a loop sets to constants, or to the outcome itself, as a comparison decides."""
+        return {
+            name
+            for name, definitions in self.definitions.items()
+            for each in definitions
+            if within(each.step, loop) and not each.weak and self._is_flagged(each, match)
+        }
+
+    def _is_flagged(self, definition: Definition, match: Term) -> bool:
+        if definition.value.op == "const":
+            return self.guarded_by(definition.step, match)
+        return id(match) in self.matches(definition.value)
+
+    def ended(self, match: Term, at: Step, outer: Term | None) -> Term | None:
+        """The loop, inside another one, that a comparison ends: by its test, or by a break."""
+        inner = at.loops[-1] if at.loops else None
+        if inner is None or inner is outer or not within(at, outer):
+            return None
+        if inner.op == "while" and self.holds(inner.parts[0], match, inner):
+            return inner
+        breaks = (step for step in self.steps if step.term.op == "break" and step.loops[-1:] == (inner,))
+        return inner if any(self.guarded_by(step, match) for step in breaks) else None
+
     def guarded_by(self, step: Step, term: Term) -> bool:
         """Whether a step runs only under a test that a term has a part in."""
         return any(self.holds(guard.test, term) for guard in step.guards)
@@ -427,35 +436,9 @@ def _elements(iterable: Term) -> list[Term] | None:
     return [iterable] if iterable.op == "index" or loads(iterable, deep=False) or iterable.dotted() else None
 
 
-def within(step: Step, loop: Term | None) -> bool:
-    """Whether a step stands inside a loop; every step stands inside None."""
-    return loop is None or any(outer is loop for outer in step.loops)
-
-
-def _early_exit(part: Term) -> tuple[Guard, ...]:
-    if part.op != "if" or len(part.parts) < 3:
-        return ()
-    test, body, orelse = part.parts
-    if _leaves(body):
-        return (Guard(test, holds=False),)
-    return (Guard(test, holds=True),) if _leaves(orelse) else ()
-
-
-def _leaves(block: Term) -> bool:
-    return bool(block.parts) and block.parts[-1].op in ("return", "break", "continue", "raise")
-
-
-def _all_keys(target: Term) -> tuple[Term, ...]:
-    keys: tuple[Term, ...] = ()
-    while target.op == "index":
-        keys = (*target.parts[1:], *keys)
-        target = target.parts[0]
-    return keys
-
-
 def _stores(name: str) -> bool:
     return name == "store" or name.startswith("atomic")
 
 
 def _is_module(term: Term) -> bool:
-    return term.op == "name" and term.text in ("torch", "tl", "np", "numpy", "jnp", "math")
+    return term.op == "name" and term.text in MODULES

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.flow import Store, View
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Store
 from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads, names_in
 from recon.index.sighting import Sighting
 from recon.index.term import Term

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.algebra import alike
-from recon.detectors.shapes.flow import Store, View
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Store
 from recon.detectors.shapes.states import copied
 from recon.detectors.shapes.terms import CASTS, Load, callee, is_whole, loads, names_in, subject
 from recon.index.sighting import Sighting

@@ -7,8 +7,9 @@ children that pass. A walk that compares with a text, place by place, as tries a
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recon.detectors.shapes.flow import Step, View, within
-from recon.detectors.shapes.terms import CASTS, EQUALITY, Load, bare, callee, loads, names_in
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Step, within
+from recon.detectors.shapes.terms import CASTS, EQUALITY, LOADERS, Load, bare, callee, loads, names_in, subject
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -68,40 +69,65 @@ def _token_tests(view: View, kept: _Filter) -> Iterator[tuple[Term, set[str]]]:
         for target, iterable in kept.clauses:
             child = target.dotted()
             for ours, theirs in (compare.parts, compare.parts[::-1]) if child else ():
-                drafted = {load.base for load in view.loads_of(ours) if _is_at(load, child)}
+                drafted = {load.base for load in _loads(view, ours) if _is_at(load, child)}
                 chosen = [load for load in view.loads_of(theirs) if load.base not in drafted]
-                nodes = _parents(view, kept, chosen, child, iterable) if drafted else set()
+                nodes = _parents(view, kept, compare, chosen, (child, iterable)) if drafted else set()
                 if nodes:
                     yield compare, nodes
 
 
-def _parents(view: View, kept: _Filter, chosen: list[Load], child: str, iterable: Term) -> set[str]:
+def _loads(view: View, side: Term) -> list[Load]:
+    """The loads that yield one side; a field of an object is read as a table of it would be."""
+    fields = [source for source in view.sources(side) if source.op == "attr" and source.parts[0].op == "name"]
+    return [*view.loads_of(side), *(Load(f".{field.text}", field.parts, field) for field in fields)]
+
+
+def _parents(view: View, kept: _Filter, compare: Term, chosen: list[Load], clause: tuple[str, Term]) -> set[str]:
+    """Names that the parents come from, at which a side of a comparison was chosen."""
+    child, iterable = clause
     nodes: set[str] = set()
     above = {key.dotted() for load in _listed(iterable) for key in map(bare, load.keys)} - {"", child}
     for load in chosen:
-        for key in map(bare, load.keys):
+        for key in map(_owner, map(bare, load.keys)):
             if key.dotted() in above:
                 nodes |= {key.dotted(), *_drawn_from(kept, key.dotted())}
             links = [link for link in view.loads_of(key) if _is_at(link, child)]
-            nodes |= {name for link in links for name in _tested(view, kept, link, child)}
+            nodes |= {name for link in links for name in _tested(view, kept, compare, link, child)}
     return nodes
 
 
 def _listed(iterable: Term) -> list[Load]:
     """The loads that children are listed by: `children[n]`, sorted, numbered or not."""
     inner = bare(iterable)
-    if callee(inner) in ("list", "sorted", "reversed", "tuple", "set", "iter", *CASTS):
-        inner = inner.parts[-1]
+    if callee(inner) in ("list", "sorted", "reversed", "tuple", "set", "iter", "values", *CASTS):
+        inner = inner.parts[-1] if len(inner.parts) > 1 else inner.parts[0].parts[0]
+    if inner.op == "attr" and inner.parts[0].op == "name":  # `node.children`
+        return [Load(f".{inner.text}", inner.parts, inner)]
+    if inner.op == "call" and callee(inner) not in (
+        "range",
+        "zip",
+        "enumerate",
+        "get",
+        *LOADERS,
+    ):  # `tree.children(node)`
+        return [Load(subject(inner.parts[0]), inner.parts[1:], inner)]
     return loads(inner, deep=False)
+
+
+def _owner(key: Term) -> Term:
+    """The object whose number a key is: `node` of `node.index`."""
+    return key.parts[0] if key.op == "attr" and key.parts[0].op == "name" and key.parts[0].text != "self" else key
 
 
 def _drawn_from(kept: _Filter, node: str) -> set[str]:
     return {name for target, iterable in kept.clauses if target.dotted() == node for name in names_in(iterable)}
 
 
-def _tested(view: View, kept: _Filter, link: Load, child: str) -> Iterator[str]:
+def _tested(view: View, kept: _Filter, token: Term, link: Load, child: str) -> Iterator[str]:
     """Names that a child's parent is compared with, or sought in."""
     for compare in kept.compares:
+        if compare is token:
+            continue
         for ours, theirs in (compare.parts, compare.parts[::-1]) if compare.text in ("in", *EQUALITY) else ():
             if any(load.base == link.base and _is_at(load, child) for load in view.loads_of(ours)):
                 yield from names_in(theirs)
@@ -122,16 +148,26 @@ def _goes_on(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
         for store in view.stores()
         if _is_growth(store.step.term) and within(store.step, kept.term) and view.guarded_by(store.step, compare)
     }
+    passing = {
+        name
+        for name, definitions in view.definitions.items()
+        for d in definitions
+        if d.value.dotted() in _targets(kept) and within(d.step, kept.term) and view.guarded_by(d.step, compare)
+    }
     for loop in kept.step.loops:
         for node in nodes:
             for each in view.definitions.get(node, ()):
                 if each.weak or not within(each.step, loop) or each.value.op == "each":
                     continue
-                grown = lists & view.names_behind(each.value, loop) - {node}
+                grown = (lists | passing) & view.names_behind(each.value, loop) - {node}
                 passed = kept.term.op == "comp" and view.holds(each.value, kept.term, loop)
                 if (grown or passed) and _is_kept(view, kept, compare, node):
                     return "filter"
     return ""
+
+
+def _targets(kept: _Filter) -> set[str]:
+    return {name for target, _ in kept.clauses for name in names_in(target)}
 
 
 def _is_growth(term: Term) -> bool:
@@ -141,8 +177,7 @@ def _is_growth(term: Term) -> bool:
 
 def _is_kept(view: View, kept: _Filter, compare: Term, node: str) -> bool:
     """Whether more than the next node is made of the match, or the node is what the function gives back."""
-    targets = {name for target, _ in kept.clauses for name in names_in(target)}
-    if view.governed(compare) - targets - {node}:
+    if view.governed(compare) - _targets(kept) - {node}:
         return True
     return any(node in names_in(step.term) for step in view.steps if step.term.op == "return")
 
@@ -152,12 +187,21 @@ def _recurs(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
     children = {name for target, _ in kept.clauses for name in names_in(target)}
     for call, step in view.calls(view.body.text) if view.body.op == "def" and view.body.text else ():
         is_inside = kept.term.op == "comp" and any(inner is call for inner in kept.term.walk())
-        if not is_inside and not view.guarded_by(step, compare):
+        is_fed = kept.term.op == "comp" and view.holds(call, kept.term)
+        if not is_inside and not is_fed and not view.guarded_by(step, compare):
             continue
         used = step.term.op in ("return", "assign") or any(view.guarded_by(s.step, compare) for s in view.stores())
-        if used and any(_given(view, call, node) in children for node in nodes & set(view.params)):
+        if used and any(_is_child(view, kept, _given(view, call, node), children) for node in nodes & set(view.params)):
             return "recursion"
     return ""
+
+
+def _is_child(view: View, kept: _Filter, given: str, children: set[str]) -> bool:
+    """Whether a name is a child that passed: the filter's own, or taken from what it kept."""
+    if given in children:
+        return True
+    values = [each.value for each in view.definitions.get(given, ()) if not each.weak]
+    return kept.term.op == "comp" and any(view.holds(value, kept.term) for value in values)
 
 
 def _given(view: View, call: Term, parameter: str) -> str:

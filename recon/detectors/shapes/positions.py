@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.flow import Definition, Store, View, within
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Definition, Store, within
 from recon.detectors.shapes.terms import Load, arguments, bare, callee, loads, names_in, subject
 from recon.index.sighting import Sighting
 from recon.index.term import Term

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.flow import Store, View
-from recon.detectors.shapes.terms import arguments, callee
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Store
+from recon.detectors.shapes.terms import ORDER, arguments, callee
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -14,7 +15,11 @@ def residuals(view: View) -> Iterator[Sighting]:
     """Places where a difference of two distributions is cut off at zero, plainly or in logarithms."""
     for step in view.steps:
         for term in step.term.walk():
-            if _is_clamped_difference(view, term) or _is_selected_difference(term) or _is_log_difference(view, term):
+            if (
+                _is_clamped_difference(view, term)
+                or _is_selected_difference(view, term)
+                or _is_log_difference(view, term)
+            ):
                 yield Sighting("residual", term.line, "the residual max(p - q, 0) is taken")
                 break
 
@@ -80,12 +85,12 @@ def _is_clamped_difference(view: View, term: Term) -> bool:
     return name.startswith("relu") or any(_is_zero(part) for part in arguments)
 
 
-def _is_selected_difference(term: Term) -> bool:
-    """`where(p > q, p - q, 0)`."""
-    if callee(term) != "where" or len(term.parts) != 4:
+def _is_selected_difference(view: View, term: Term) -> bool:
+    """`where(p > q, p - q, 0)`, or the same by a conditional expression."""
+    if term.op != "select" and (callee(term) != "where" or len(term.parts) != 4):
         return False
-    test, then, otherwise = term.parts[1:]
-    return test.op == "compare" and then.op == "op" and then.text == "-" and _is_zero(otherwise)
+    test, then, otherwise = term.parts[-3:]
+    return test.op == "compare" and test.text in ORDER and _difference(view, then) and _is_zero(otherwise)
 
 
 def _is_log_difference(view: View, term: Term) -> bool:

@@ -8,7 +8,8 @@ node starts from its parent's.
 from collections.abc import Iterator
 
 from recon.detectors.shapes.chains import moving
-from recon.detectors.shapes.flow import Definition, Step, Store, View, within
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Definition, Step, Store, within
 from recon.detectors.shapes.terms import Load, arguments, bare, callee, is_whole, loads, names_in, subject
 from recon.index.sighting import Sighting
 from recon.index.term import Term

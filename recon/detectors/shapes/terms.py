@@ -1,5 +1,6 @@
 """Small questions about single Terms: what is called, what is loaded, what a pointer starts from."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from recon.index.term import Term
@@ -22,12 +23,22 @@ MATHS = frozenset(
     [
         *("log", "exp", "exp2", "log2", "log1p", "minimum", "maximum", "min", "max", "clamp", "clamp_min", "clamp_max"),
         *("mul", "div", "sub", "add", "div_", "mul_", "fminf", "fmaxf", "logf", "expf", "true_divide", "where", "kw"),
+        *("__logf", "__log2f", "log2f", "__expf", "exp2f", "clip", "square", "sqrt", "fmin", "fmax"),
     ]
 )
 """Plain mathematics: the result is made of the arguments' values."""
 LOGIC = frozenset(
-    {"logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_not", "all", "any"}
+    [
+        *("logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_not", "all", "any"),
+        *("__ballot_sync", "ballot_sync", "__ballot"),
+    ]
 )
+BEST = frozenset({"argmax", "nanargmax"})
+"""Calls that give the place of a row's largest entry: a model's choice."""
+MODULES = frozenset({"torch", "tl", "np", "numpy", "jnp", "math"})
+"""Names under which functions are called as methods are."""
+JOINS = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "pad", "append"})
+"""Calls that put vectors one behind the other, or beside one another."""
 RANDOM = frozenset(
     [
         *("rand", "rand_like", "random", "uniform", "uniform_", "randint", "curand_uniform", "exponential_", "randn"),
@@ -84,9 +95,11 @@ def subject(term: Term) -> str:
 def loads(term: Term, *, deep: bool = True) -> list[Load]:
     """The loads in a term, outermost first; with `deep` off only the one that the term itself is."""
     if deep:
-        return [load for part in term.walk() for load in loads(part, deep=False)]
+        return [load for part in _read(term) for load in loads(part, deep=False)]
     if term.op == "index":
         return _subscript(term)
+    if term.op == "attr":
+        return _field(term)
     if term.op != "call" or len(term.parts) < 2:
         return []
     name, function = callee(term), term.parts[0]
@@ -96,7 +109,7 @@ def loads(term: Term, *, deep: bool = True) -> list[Load]:
     if name in LOADERS and function.op == "attr":
         positional = [part for part in term.parts[1:] if part.op != "kw"]
         receiver = subject(function.parts[0])
-        if receiver in ("torch", "np", "numpy", "tl") and positional:
+        if receiver in MODULES and positional:
             return [Load(subject(positional[0]), tuple(term.parts[2:]), term)]
         return [Load(receiver, tuple(term.parts[1:]), term)]
     if name == "get" and function.op == "attr" and subject(function.parts[0]):
@@ -106,12 +119,41 @@ def loads(term: Term, *, deep: bool = True) -> list[Load]:
     return []
 
 
+def _read(term: Term) -> Iterator[Term]:
+    """A term and all below it, but for the method that a call names: `x[i].sum` is no field of `x[i]`."""
+    stack = [term]
+    while stack:
+        current = stack.pop()
+        yield current
+        parts = current.parts
+        if current.op == "call" and parts[0].op == "attr":
+            parts = (*parts[0].parts, *parts[1:])
+        stack.extend(reversed(parts))
+
+
+def _field(term: Term) -> list[Load]:
+    """`node[i].token`: a table of structures is read as one table a field."""
+    path = ""
+    while term.op == "attr":
+        path = f".{term.text}{path}"
+        inner = term
+        term = term.parts[0]
+    if term.op != "index":
+        return []
+    return [Load(load.base + path, load.keys, inner) for load in _subscript(term) if path not in _SIZES]
+
+
+_SIZES = (".shape", ".stride", ".size", ".ndim", ".dtype", ".device")
+
+
 def _subscript(term: Term) -> list[Load]:
     keys: tuple[Term, ...] = ()
     base = term
     while base.op == "index":
         keys = (*base.parts[1:], *keys)
         base = base.parts[0]
+    if base.op == "call" and all(is_whole(key) or key.op == "const" for key in keys):
+        return [Load(load.base, load.keys, term) for load in loads(base, deep=False)]  # `take_along(x, i)[:, 0]`
     name = subject(base)
     if not name or name.endswith((".shape", ".stride", ".size")):
         return []
@@ -140,6 +182,18 @@ def bare(term: Term) -> Term:
 def names_in(term: Term) -> set[str]:
     """Dotted names that a term spells."""
     return {part.dotted() for part in term.walk()} - {""}
+
+
+def bounds(source: Term) -> list[Load]:
+    """The load that a source is; of an element of `range(first[cur], last[cur])` those that bound it."""
+    if source.op == "each" and callee(source.parts[0]) == "range" and len(source.parts[0].parts) > 2:
+        return loads(source.parts[0].parts[1])
+    return loads(source, deep=False)
+
+
+def bases(found: Iterable[Load]) -> set[str]:
+    """Where loads read from."""
+    return {load.base for load in found}
 
 
 def is_random(term: Term) -> bool:

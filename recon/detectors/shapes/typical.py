@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.algebra import alike
-from recon.detectors.shapes.flow import Step, View
+from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.laid import Step
 from recon.detectors.shapes.terms import (
     EQUALITY,
     LOGIC,
@@ -256,7 +257,7 @@ def _accepts(view: View, other: Term, side: Term) -> bool:
     """A test of acceptance: two tokens that are equal, or the same probability against something that was drawn."""
     if any(is_constant(part) for part in other.parts):
         return False
-    if other.text in EQUALITY:
+    if other.text == "==":
         return all(view.loads_of(part) or part.op in ("name", "attr", "index") for part in other.parts)
     bases = {load.base for load in _looked_up(view, side)}
     weighed = {load.base for part in other.parts for load in _looked_up(view, part)}
