@@ -2,7 +2,8 @@
 
 1. Evidence of a sufficient grade makes a capability present. `declared` is sufficient for `drafter.*` and `metrics.*`;
    everything else asks for `shaped`.
-2. A named part that is missing in every configuration makes it partial.
+2. A named part that is missing in every configuration makes it partial; where something was not read, the reason says
+   that the part could lie there.
 3. Without sufficient evidence it is unknown where something unread could hold the answer, and absent otherwise. An
    unknown rests on the calls that lead out of what was read.
 4. Whatever is not sufficient evidence becomes a nearest miss.
@@ -25,17 +26,19 @@ def judge(capability: str, title: str, findings: Findings, searched: Searched) -
     """The verdict that findings and what was searched give."""
     least = Grade.DECLARED if capability.startswith(DECLARED_SUFFICES) else Grade.SHAPED
     proof = [each for each in findings.evidence if each.grade.rank >= least.rank]
+    own = _own_blind(findings)
+    blind = own or tuple(each for each in searched.unread if each.what != PARTLY)
     if proof:
         standing = Standing.PARTIAL if findings.lacks else Standing.PRESENT
         places = proof + [each for each in findings.evidence if each not in proof]
         shown, rest = tuple(places[:MOST_PLACES]), tuple(places[MOST_PLACES:])
         reason = findings.reason or _found(findings, proof)
+        if findings.lacks and blind:
+            reason = f"{reason} But {_could(blind, 'hold what is missing')}"
         nearest = (*rest, *findings.external.places, *findings.nearest)
         return Verdict(
             capability, standing, findings.reach, reason, shown, nearest, searched, findings.gates, findings.members
         )
-    own = _own_blind(findings)
-    blind = own or tuple(each for each in searched.unread if each.what != PARTLY)
     searched = replace(searched, unread=(*own, *searched.unread))
     standing = Standing.UNKNOWN if blind else Standing.ABSENT
     calls = findings.external.places
@@ -66,9 +69,13 @@ def _own_blind(findings: Findings) -> tuple[Unknown, ...]:
 
 
 def _not_decided(title: str, blind: tuple[Unknown, ...]) -> str:
+    return f"Nothing of this form ({_lower(title)}) was seen, but {_could(blind, 'hold it')}"
+
+
+def _could(blind: tuple[Unknown, ...], what: str) -> str:
     first = blind[0]
     more = f" and {len(blind) - 1} more" if len(blind) > 1 else ""
-    return f"Nothing of this form ({_lower(title)}) was seen, but {first.where}{more} could hold it: {first.why}."
+    return f"{first.where}{more} could {what}: {first.why}."
 
 
 def _lower(title: str) -> str:

@@ -58,6 +58,17 @@ def test_a_missing_part_makes_partial() -> None:
     )
 
 
+def test_a_missing_part_could_lie_in_what_was_not_read() -> None:
+    """A part is no more absent than a whole while something is unread; what is read in part holds the rest."""
+    found = Findings((place(),), lacks="No residual is taken.")
+
+    assert (
+        "No residual is taken. But e/_C.abi3.so could hold what is missing: it was not asked for."
+        == judged(found, LIBRARY, PARTLY).reason
+    )
+    assert "No residual is taken." == judged(found, PARTLY).reason
+
+
 def test_a_missing_part_of_nothing_is_absence() -> None:
     """Partial asks for evidence of the rest."""
     assert Standing.ABSENT is judged(Findings(lacks="No residual is taken.")).standing
