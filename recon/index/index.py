@@ -10,6 +10,7 @@ from recon.index.aliases import LibraryAliases
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
 from recon.index.choosing import choosers
+from recon.index.feeding import FEEDS, feeding_loops
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
@@ -337,11 +338,12 @@ class Index:
     def _job(self, digest: str, path: str, choosing: Callable[[Feature], tuple[str, ...]]) -> Job | None:
         outline = self.files[path]
         around = CAPTURES if is_python(path) and captures(outline) else Feature(0)
+        feeding = feeding_loops(outline) if is_python(path) else frozenset()
         chosen: list[Slice] = []
         for scope in outline.scopes:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
-            features = scope.features | around
+            features = scope.features | around | (FEEDS if scope.id in feeding else Feature(0))
             by = choosing(features)
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))

@@ -166,3 +166,62 @@ def start(model, ids, hidden, wanted):
     source = "".join(loop.format(name=name) for name in ("tune", "describe", "propose", "alone")) + step
 
     assert ["propose", "describe"] == [place.symbol for place in draft_loops(indexed({"a.py": source}))]
+
+
+LOOP_BY_METHOD = """
+class Speculator:
+    def propose(self, ids, hidden, steps):
+        every = [ids]
+        for _ in range(steps):
+            hidden = self.net(every[-1].int(), hidden)
+            ids, odds = self.{method}(hidden)
+            {collects}
+        return torch.stack(every)
+
+    def pick(self, hidden):
+        return self.pick_best(hidden)
+
+    def pick_best(self, hidden):
+        return hidden.argmax(dim=-1), None
+
+    def turn(self, hidden):
+        return hidden.flip(0), None
+
+    def serve(self, ids, hidden, wanted):
+        drafts = self.propose(ids, hidden, 3)
+        n = (drafts[:, 1:] == wanted[:, :-1]).int().cumprod(dim=1).sum(dim=1)
+        return wanted[torch.arange(len(n)), n]
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "collects", "drafts"),
+    [
+        ("pick", "every.append(ids)", True),
+        ("turn", "every.append(ids)", False),
+        ("pick", "every[-1].copy_(ids)", False),
+    ],
+)
+def test_a_loop_may_choose_by_a_method_beside_it(method: str, collects: str, *, drafts: bool) -> None:
+    """Which leads to an argmax, and the loop collects what it chose."""
+    source = LOOP_BY_METHOD.format(method=method, collects=collects)
+
+    assert (["Speculator.propose"] if drafts else []) == [
+        place.symbol for place in draft_loops(indexed({"a.py": source}))
+    ]
+
+
+def test_a_module_is_no_model() -> None:
+    """Weights are quantised in turn by a library's function: nothing has a last output."""
+    source = """
+def load(layer, ops, scales):
+    best = layer.scale.max(dim=1).values.argmax()
+    for i in range(layer.count):
+        plain = dequantize(layer.weight[i], layer.scale[i])
+        layer.weight[i], _ = {receiver}.quantize(plain, best)
+    return layer
+"""
+    objects = indexed({"a.py": source.format(receiver="ops")})
+    modules = indexed({"a.py": "import kernels\n" + source.format(receiver="kernels")})
+
+    assert [1, 0] == [len(list(index.seen("loop"))) for index in (objects, modules)]

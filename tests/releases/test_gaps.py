@@ -35,7 +35,7 @@ SIGNS = {
     "attn": r"mask|bias",
     "drafter": r"draft|propos|specul|method|algorithm|eagle|medusa",
     "graph": r"graph|capture",
-    "kv": r"accept|computed|slot|seq_len|kv",
+    "kv": r"accept|computed|slot|seq_len|kv|commit",
     "pos": r"position",
     "state": r"state",
     "tree": r"draft|propos|specul|tree",

@@ -90,6 +90,13 @@ def move(keys, values, to, places):
         k[to] = k[places]
         v[to] = v[places]
 """
+_SWAP = """
+def move(keys, values, to, places):
+    for t in (keys, values):
+        held = t[to].clone()
+        t[to] = t[places]
+        t[places] = held
+"""
 _STEP = """
 from cache import move
 from walk import follow
@@ -202,6 +209,7 @@ CASES = (
         {"walk.py": _WALK, "cache.py": _LAYERS, "step.py": _STEP},
         Standing.PRESENT,
     ),
+    Case("places that change hands", {"walk.py": _WALK, "cache.py": _SWAP, "step.py": _STEP}, Standing.ABSENT),
     Case("moved by a kernel", {"walk.py": _WALK, "cache.py": _KERNEL, "step.py": _STEP}, Standing.PRESENT),
     Case("a layer's keys and values", {"walk.py": _WALK, "step.py": _PAIR}, Standing.PRESENT),
     Case("rows of beams", {"walk.py": _WALK, "step.py": _BEAMS}, Standing.ABSENT),

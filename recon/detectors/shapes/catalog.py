@@ -25,6 +25,7 @@ from recon.detectors.shapes.templates import tree_templates
 from recon.detectors.shapes.typical import lossy_rules
 from recon.detectors.shapes.walks import greedy_walks
 from recon.index.capturing import CAPTURES
+from recon.index.feeding import FEEDS
 
 GREEDY_WALK = Shape(
     "walk",
@@ -172,7 +173,7 @@ ANCESTOR_MASK = Shape(
 DRAFT_LOOP = Shape(
     "loop",
     "a loop that runs a model on what was chosen from its last output",
-    (F.LOOP | F.ARGMAX,),
+    (F.LOOP | F.ARGMAX, FEEDS),
     draft_loops,
 )
 BRANCH_KEYS = Shape(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View
-from recon.detectors.shapes.laid import Step, Store
+from recon.detectors.shapes.laid import Step, Store, within
 from recon.detectors.shapes.masks import DOTS, EXPONENTIALS
 from recon.detectors.shapes.terms import Load, callee, is_opaque, loads
 from recon.index.sighting import Sighting
@@ -20,17 +20,31 @@ def draft_loops(view: View) -> Iterator[Sighting]:
         loop = step.loops[-1]
         for argument in call.parts[1:]:
             behind = view.behind(argument, loop)
-            chosen = [part for part in behind.values() if callee(part) in _CHOICES or is_opaque(part)]
-            if id(call) in behind and any(view.holds(choice, call, loop) for choice in chosen):
+            if id(call) not in behind:
+                continue
+            chosen = [part for part in behind.values() if part is not call and _chooses(view, part, loop)]
+            if any(view.holds(choice, call, loop) for choice in chosen):
                 yield Sighting("loop", call.line, "each round runs the model on what was chosen from its last output")
                 return
 
 
+def _chooses(view: View, term: Term, loop: Term) -> bool:
+    """A choice by its name, a function of the tree, or a method of one's own whose results the loop collects."""
+    if callee(term) in _CHOICES or is_opaque(term):
+        return True
+    if term.op != "call" or term.parts[0].op != "attr" or term.parts[0].parts[0].dotted() not in view.params[:1]:
+        return False
+    return any(within(store.step, loop) and view.holds(store.value, term, loop) for store in view.stores())
+
+
 def _method_calls(view: View) -> Iterator[tuple[Term, Step]]:
+    """Calls of what an object holds: one that was handed in or made here, for a module has no last output."""
     for step in view.steps:
         for term in step.term.walk():
             if term.op == "call" and term.parts[0].op == "attr" and len(term.parts) > 1:
-                yield term, step
+                root = term.parts[0].dotted().partition(".")[0]
+                if not root or root in view.params or root in view.definitions:
+                    yield term, step
 
 
 def branch_keys(view: View) -> Iterator[Sighting]:

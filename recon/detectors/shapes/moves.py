@@ -18,10 +18,15 @@ def cache_moves(view: View) -> Iterator[Sighting]:
         if load is None or view.root(load.base) != store.base:
             continue
         is_one = _is_layer(view, store, load) or _is_of_pair(view, store, load)
-        if is_one and _is_elsewhere(view, store, load):
+        if is_one and _is_elsewhere(view, store, load) and not _is_swapped(view, store, load):
             note = "in every layer's buffer entries are copied to other places of the same buffer"
             yield Sighting("move", store.step.term.line, note)
             return
+
+
+def _is_swapped(view: View, store: Store, load: Load) -> bool:
+    """Whether the places that are read are written as well: halves that change places keep what they held."""
+    return any(other.base == store.base and _are_alike(other.keys, load.keys) for other in view.stores())
 
 
 def _index_copies(view: View) -> Iterator[Store]:
