@@ -19,8 +19,8 @@ def verdict(run: Run, capability: str) -> Verdict:
 
 
 def places(run: Run, capability: str) -> dict[str, str]:
-    """By symbol, the file of each place that speaks for a capability."""
-    return {each.symbol: each.path for each in verdict(run, capability).evidence}
+    """By symbol, the file of the best place of that name that speaks for a capability."""
+    return {each.symbol: each.path for each in reversed(verdict(run, capability).evidence)}
 
 
 def scopes(run: Run, capability: str) -> dict[str, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import keyword
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -109,6 +110,17 @@ _READERS: Mapping[type[ast.AST], Callable[..., None]] = {
 }
 
 
+def parsed(data: bytes) -> ast.Module:
+    """The syntax tree of a stranger's file, whose odd escapes are its own affair.
+
+    Raises:
+        SyntaxError: it is not Python.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(data)
+
+
 class Naming:
     """The new names of a tree.
 
@@ -123,7 +135,7 @@ class Naming:
         for path, data in files.items():
             if path.endswith(".py"):
                 self.facts[path] = Facts()
-                self.facts[path].read(ast.parse(data))
+                self.facts[path].read(parsed(data))
         self.packages = frozenset(PurePosixPath(path).parts[0].removesuffix(".py") for path in self.facts)
         self._folders = {str(folder) for path in self.facts for folder in PurePosixPath(path).parents}
         self._modules = {module_of(path): path for path in self.facts}

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from recon.index.pool import CUDA
 from recon.records.run import Run
 from recon.records.verdict import Standing
-from tests.renaming.naming import module_of
+from tests.renaming.naming import module_of, parsed
 
 FAMILIES = ("accept.", "attn.", "tree.", "state.", "kv.", "pos.")
 """What is judged by what code does."""
@@ -63,7 +63,7 @@ def closure(files: Mapping[str, bytes], start: Iterable[str], most: int | None =
 def _imports(files: Mapping[str, bytes], path: str, modules: Mapping[str, str]) -> Iterator[str]:
     """The files that one imports, and the packages around them."""
     around = PurePosixPath(path).parent.parts
-    for node in ast.walk(ast.parse(files[path])) if path.endswith(".py") else ():
+    for node in ast.walk(parsed(files[path])) if path.endswith(".py") else ():
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [each.name for each in node.names]

@@ -15,7 +15,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from tests.renaming.naming import HOLDING, KEPT, Naming, dotted
+from tests.renaming.naming import HOLDING, KEPT, Naming, dotted, parsed
 
 _WORDS = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\.?\Z")
 _ASKING = frozenset({"getattr", "setattr", "hasattr", "delattr"})
@@ -43,9 +43,9 @@ def renamed(files: Mapping[str, bytes], seed: str) -> Iterator[tuple[str, bytes]
 
 def source(naming: Naming, path: str, data: bytes) -> bytes:
     """The renamed text of a Python file."""
-    tree = _File(naming, naming.outside[path]).visit(ast.parse(data))
+    tree = _File(naming, naming.outside[path]).visit(parsed(data))
     text = (ast.unparse(ast.fix_missing_locations(tree)) + "\n").encode()
-    ast.parse(text)
+    parsed(text)
     return text
 
 
