@@ -34,6 +34,7 @@ EXTRACTORS = (
     "outline",
     "cuda_spell",
     "cuda_outline",
+    "macro_bodies",
     "rescue",
     "newer",
     "newer_tree",

@@ -13,6 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 from recon.index import cuda_spell
 from recon.index.cuda_spell import text_of
+from recon.index.macro_bodies import as_functions
 from recon.index.records import Bind, Call, Feature, Import, Outline, Parsed, Scope, ScopeKind, Text
 from recon.index.rescue import unread
 from recon.index.signs import CUDA_CALLS, Loop
@@ -30,7 +31,7 @@ def outline_cuda(data: bytes) -> Outline:
         return unread(f"{len(data)} bytes: too large to parse")
     if b"\0" in data:
         return unread("holds NUL bytes, so it is no C++ source")
-    root = _parser().parse(data).root_node
+    root = _parser().parse(as_functions(data)).root_node
     reader = _Reader(root)
     reader.read()
     parsed, problem = _state(root, reader.broken)
@@ -250,7 +251,7 @@ class _Reader:
             loop.addresses |= names
 
     def binary(self, node: Node) -> None:
-        """Read a comparison or a division."""
+        """Read a comparison, a division or the look-up of a bit."""
         operator = node.child_by_field_name("operator")
         kind = operator.type if operator is not None else ""
         if kind in {"<", "<=", ">", ">="}:
@@ -259,6 +260,8 @@ class _Reader:
             sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
             if not any(side is None or cuda_spell.is_constant(side) for side in sides):
                 self.frame.bits |= Feature.DIVIDE if kind == "/" else Feature.COMPARE_EQ
+        elif kind == "&" and cuda_spell.is_bit_lookup(node):
+            self.frame.bits |= Feature.BIT
         self.push(node.named_children)
 
     def conditional(self, node: Node) -> None:

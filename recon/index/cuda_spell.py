@@ -82,6 +82,17 @@ def argument(node: Node) -> str:
     return text_of(node)[:_MOST_ARGUMENT] if is_constant(node) else name_of(node)
 
 
+def is_bit_lookup(node: Node) -> bool:
+    """Whether a node is `(x[...] >> ...) & 1`, bare or in brackets."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    while left is not None and left.type == "parenthesized_expression":
+        left = next(iter(left.named_children), None)
+    if left is None or right is None or left.type != "binary_expression" or text_of(right).rstrip("uUlL") != "1":
+        return False
+    shift, shifted = left.child_by_field_name("operator"), left.child_by_field_name("left")
+    return shift is not None and shift.type == ">>" and shifted is not None and shifted.type == "subscript_expression"
+
+
 def is_constant(node: Node) -> bool:
     """Whether an operand is a literal, negated or not."""
     if node.type == "unary_expression" and node.named_children:

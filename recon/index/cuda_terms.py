@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import tree_sitter
 import tree_sitter_cuda
 
+from recon.index.macro_bodies import as_functions
 from recon.index.term import NONE, Term, name
 
 LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
@@ -47,7 +48,7 @@ def functions(data: bytes) -> Iterator[tuple[int, int, Term]]:
         (first, last, Term): the lines of the definition, counted from 1, and its `def` Term. Where the grammar takes
         one definition for a part of another, both are given.
     """
-    tree = tree_sitter.Parser(LANGUAGE).parse(data)
+    tree = tree_sitter.Parser(LANGUAGE).parse(as_functions(data))
     for node in _descend(tree.root_node):
         if node.type == "function_definition":
             yield node.start_point[0] + 1, node.end_point[0] + 1, _function(node)

@@ -36,6 +36,7 @@ READERS = (
     "python_terms",
     "newer_tree",
     "cuda_terms",
+    "macro_bodies",
     "inline",
     "libraries",
     "reading",

@@ -75,6 +75,8 @@ class Feature(IntFlag):
     """A true division of two things that are not constants."""
     ENDLESS = 1048576
     """A `while` that no count ends: `while True`, `while self.running`, `while not stop()`."""
+    BIT = 2097152
+    """In C++, one bit of an element: `(x[i / 8] >> (i % 8)) & 1`."""
 
 
 class Param(Struct, frozen=True, array_like=True, gc=False):

@@ -8,14 +8,17 @@ What counts
     shaped: in a Triton kernel that reads keys through a page table or a list of slots, something is loaded by query and
     by key together and added to the scores, or decides where they are cut off, before the exponential.
     A slope for each head, a window, a causal comparison and a scale for each key are no such thing.
+    shaped, too: in CUDA C++, a function whose answer is the bit at query * length + key of a packed array. Attention
+    that is put together from such functions asks it for each score.
     shaped, too: torch's scaled_dot_product_attention, where the mask that it is given is one in which the ancestors of
     a draft tree are marked. Engines in plain torch gather the keys and verify in that way; given any other mask, or
     none, the call stands for no door, since encoders and samplers of images hold the same one.
 
 Blind spots
     A mask that torch is given after further arithmetic is not traced back to the code that builds it. Masks given as a
-    function (FlexAttention) and masks of compiled libraries are not judged by shape here. A mask that a wrapper accepts
-    and its kernel ignores is not counted, on purpose.
+    function (FlexAttention) and masks of compiled libraries are not judged by shape here. C++ that is compiled when it
+    is needed is not followed to the Python that calls it. A mask that a wrapper accepts and its kernel ignores is not
+    counted, on purpose.
 
 Sources
     Miao et al., SpecInfer, 2023, section 4.1: the topology-aware causal mask.
@@ -23,8 +26,8 @@ Sources
 
 from recon.detectors.api import Case, Detector, Evidence, Findings, Grade, Index, Reach, Standing
 from recon.detectors.hooks import hooks
-from recon.detectors.places import evidence, ranked
-from recon.detectors.shapes.catalog import ANCESTOR_MASK, MASK_HOOK
+from recon.detectors.places import evidence, ranked, shaped
+from recon.detectors.shapes.catalog import ANCESTOR_MASK, MASK_BITS, MASK_HOOK
 from recon.index.tables import Ref
 
 
@@ -43,12 +46,17 @@ def detect(index: Index) -> Findings:
             note = f"launches {function.symbol}" if function.is_kernel else f"calls {function.symbol}"
             place = evidence(index, caller, caller.scope.line, note, Grade.SHAPED)
             launchers.setdefault((place.path, place.symbol), place)
+    bits = {function.ref: shaped(index, function, each) for function, each in index.seen(MASK_BITS.id)}
+    doors = {**bits, **doors}
     if not doors:
         return Findings()
     found = ranked(doors.values())
     reach = Reach.WIRED if fed and reached else Reach.DEFINED
     names = ", ".join(dict.fromkeys(each.symbol for each in found[:3]))
-    how = "callers hand one over" if fed else "every caller in this tree leaves it at None"
+    if fed:
+        how = "callers hand one over"
+    else:
+        how = "its callers are not seen" if bits else "every caller in this tree leaves it at None"
     return Findings(
         evidence=tuple(ranked([*found, *launchers.values()])),
         reason=f"Scores take a mask made by the caller in {names}; {how}.",
@@ -115,9 +123,32 @@ def attend(q, k, v, width):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=window(len(q), width))
 """
 _APART = _TORCH.replace(", attn_mask=mask[None]", ", is_causal=True")
+_BITS = """
+template <bool custom>
+struct Variant : Base {
+  uint8_t* marks;
+  uint32_t rows, columns;
+
+  REGISTER_KEEP(params, batch, row, column, {
+    bool keep = true;
+    if constexpr (custom) {
+      const uint64_t at = static_cast<uint64_t>(row) * columns + column;
+      keep &= ((marks[at / 8] >> (at % 8)) & 1);
+    }
+    return keep;
+  })
+};
+"""
+_PLAIN_BITS = """
+__device__ bool visited(const uint32_t* seen, int node) {
+  return (seen[node >> 5] >> (node & 31)) & 1;
+}
+"""
 
 CASES = (
     Case("a bias loaded by query and key", {"a.py": _HOOK}, Standing.PRESENT),
+    Case("a bit looked up by query and key", {"a.cuh": _BITS}, Standing.PRESENT),
+    Case("a bit looked up by node", {"a.cuh": _PLAIN_BITS}, Standing.ABSENT),
     Case("a tree's mask given to torch's attention", {"a.py": _TORCH}, Standing.PRESENT),
     Case("a window given to torch's attention", {"a.py": _WINDOW}, Standing.ABSENT),
     Case("a tree's mask beside torch's causal attention", {"a.py": _APART}, Standing.ABSENT),
@@ -127,7 +158,7 @@ DETECTOR = Detector(
     "attn.mask_hook",
     "An attention kernel that takes a mask from its caller",
     __doc__,
-    (MASK_HOOK, ANCESTOR_MASK),
+    (MASK_HOOK, MASK_BITS, ANCESTOR_MASK),
     detect,
     CASES,
 )

@@ -2,6 +2,7 @@
 
 from recon.detectors.api import Feature as F  # noqa: N817 - named on every second line below
 from recon.detectors.api import Shape
+from recon.detectors.shapes.bits import mask_bits
 from recon.detectors.shapes.blocks import block_parts
 from recon.detectors.shapes.building import tree_choices
 from recon.detectors.shapes.capture import captured_steps
@@ -163,6 +164,12 @@ MASK_HOOK = Shape(
     "an attention kernel over a paged cache whose scores take a mask or bias loaded by query and key",
     (F.JIT | F.DOT | F.LOAD,),
     mask_hooks,
+)
+MASK_BITS = Shape(
+    "bits",
+    "a function that tells by a bit of a packed mask whether a query may see a key",
+    (F.BIT,),
+    mask_bits,
 )
 ANCESTOR_MASK = Shape(
     "mask",

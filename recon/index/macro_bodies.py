@@ -1,0 +1,40 @@
+"""C++ macros whose last argument is a body, written so that the grammar reads a function.
+
+`MASK(params, row, column, { return true; })` at the level of declarations defines a member: the macro's name stands for
+its heading. The grammar sees a call that cannot be there and loses the body, with it what decides a score or a mask.
+"""
+
+import re
+
+_HEAD = re.compile(rb"^[ \t]*[A-Z][A-Z0-9_]{2,63}\([\w \t,]{1,400}(,)\s{0,80}(\{)", re.MULTILINE)
+_BRACE = re.compile(rb"[{}]")
+_TAIL = re.compile(rb"\s{0,80}(\))[ \t]*$", re.MULTILINE)
+
+
+def as_functions(data: bytes) -> bytes:
+    """The same bytes with such macros as functions; every byte keeps its place, so lines and columns hold.
+
+    A macro that ends in `});` is a statement, and stays what it is.
+    """
+    found = bytearray()
+    done = 0
+    for head in _HEAD.finditer(data):
+        if head.start() < done:
+            continue
+        end = _end_of_block(data, head.start(2))
+        tail = _TAIL.match(data, end) if end else None
+        if tail is None:
+            continue
+        found += data[done : head.start(1)] + b")" + data[head.end(1) : tail.start(1)] + b" "
+        done = tail.end(1)
+    return bytes(found) + data[done:] if done else data
+
+
+def _end_of_block(data: bytes, start: int) -> int:
+    """Just behind the brace that closes the one at a place; 0 where none does."""
+    depth = 0
+    for brace in _BRACE.finditer(data, start):
+        depth += 1 if brace[0] == b"{" else -1
+        if not depth:
+            return brace.end()
+    return 0
