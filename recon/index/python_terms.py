@@ -13,6 +13,7 @@ from itertools import chain
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from recon.index.compared import as_compare
 from recon.index.newer_tree import Convert
 from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 from recon.index.term import NONE, Term, name
@@ -296,7 +297,7 @@ class _Reader:
                 parts.append(Term("star", "*", (value,), value.line))
             else:
                 parts.append(self.expression(argument))
-        return _as_compare(Term("call", "", tuple(parts), self.now))
+        return as_compare(Term("call", "", tuple(parts), self.now))
 
     def binary(self, node: ast.BinOp) -> Term:
         operator = _BINARY.get(node.op.__class__, "?")
@@ -372,31 +373,6 @@ def _at(statement: Term, line: int) -> Term:
 def _unstarred(node: ast.expr) -> ast.expr:
     return node.value if isinstance(node, ast.Starred) else node
 
-
-def _as_compare(call: Term) -> Term:
-    """`a.eq(b)` and `torch.eq(a, b)` are comparisons; so are their five kin."""
-    function, *arguments = call.parts
-    sign = _COMPARE_CALLS.get(function.text) if function.op == "attr" else None
-    if sign is None or any(argument.op in ("kw", "star") for argument in arguments):
-        return call
-    sides = [function.parts[0], *arguments] if len(arguments) == 1 else arguments
-    return Term("compare", sign, tuple(sides), call.line) if len(sides) == 2 else call
-
-
-_COMPARE_CALLS = {
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-}
 
 # Tables instead of a visitor: one reader a node type, and what is in no table carries no data flow.
 _STATEMENTS: dict[type[ast.stmt], Callable[..., Term]] = {

@@ -34,6 +34,7 @@ from recon.ports import Blobs, Progress
 READERS = (
     "term",
     "python_terms",
+    "compared",
     "newer_tree",
     "cuda_terms",
     "macro_bodies",
