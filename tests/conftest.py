@@ -124,6 +124,15 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return None
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests measured, wherever they ran: `record_property("says", "mutants caught: ...")`."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, line in getattr(report, "user_properties", ()):
+                if name == "says" and report.when == "call":
+                    terminalreporter.write_line(line)
+
+
 def missing_programs(wanted: tuple[str, ...], which: Callable[[str], str | None]) -> list[str]:
     """Those of the wanted programs of which no alternative is found."""
     return [names for names in wanted if not any(which(name) for name in names.split("|"))]

@@ -55,6 +55,22 @@ def test_a_test_can_interrupt_what_it_starts_where_a_shell_ignores_interrupts(ho
     assert {"passed": 1} == ended
 
 
+def test_what_a_test_measured_is_printed_at_the_end(house: pytest.Pytester) -> None:
+    """Whether it passes or fails."""
+    house.makepyfile("""
+        def test_passes(record_property):
+            record_property("says", "caught: 9 of 10")
+
+        def test_fails(record_property):
+            record_property("says", "kept: 1 of 10")
+            record_property("other", "not for people")
+            assert False
+    """)
+    printed = house.runpytest_subprocess("-q").outlines
+
+    assert (1, 1, 0) == tuple(printed.count(line) for line in ("caught: 9 of 10", "kept: 1 of 10", "not for people"))
+
+
 @pytest.mark.parametrize("address", [("192.0.2.1", 80), ("2001:db8::1", 80)])
 def test_a_socket_to_another_machine_is_refused(address: tuple[str, int]) -> None:
     """The address blocks are kept for documentation: nothing could answer there, and nothing is asked."""

@@ -123,7 +123,7 @@ def _last_places(view: View) -> Iterator[Sighting]:
         if sum(joint) != 1 or is_constant(compare.parts[joint.index(False)]):
             continue
         accepts_below = compare.text in (("<", "<=") if joint[1] else (">", ">="))
-        if _takes_last(view, compare, step, accepts_below=accepts_below):
+        if view.decides(compare) and _takes_last(view, compare, step, accepts_below=accepts_below):
             note = (
                 "a uniform number is set against mass / (mass + 1 - product), the joint test of the whole prefix, and "
                 "the last place at which it holds is accepted"

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View
-from recon.detectors.shapes.terms import callee
+from recon.detectors.shapes.laid import Step
+from recon.detectors.shapes.terms import callee, names_in
 from recon.index.sighting import Sighting
 from recon.index.spell import words
 from recon.index.term import Term
@@ -28,10 +29,16 @@ def _widths(view: View) -> Iterator[Sighting]:
     """A field or local set to the number of drafted tokens and those that are sampled anyway, mostly one."""
     for name, definitions in view.definitions.items():
         for definition in definitions:
-            if not definition.weak and any(_is_one_more(view, part) for part in _choices(definition.value)):
+            is_width = not definition.weak and any(_is_one_more(view, part) for part in _choices(definition.value))
+            if is_width and ("." in name or _is_used(view, name, definition.step)):
                 note = "sets the tokens of each request to one more than are drafted"
                 yield Sighting("capture.width", definition.value.line, note, name)
                 break
+
+
+def _is_used(view: View, name: str, at: Step) -> bool:
+    """Whether a local is spelled anywhere but where it is set."""
+    return any(name in names_in(step.term) for step in view.steps if step is not at)
 
 
 def _choices(term: Term) -> Iterator[Term]:

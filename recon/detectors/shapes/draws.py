@@ -6,7 +6,7 @@ from recon.detectors.shapes.algebra import limited, quotient
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, within
 from recon.detectors.shapes.residuals import clamped_differences, is_zeroing, residuals
-from recon.detectors.shapes.terms import ORDER, RANDOM, Load, bases, callee, loads, names_in
+from recon.detectors.shapes.terms import ORDER, RANDOM, Load, bases, callee, is_constant, loads, names_in
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -117,7 +117,7 @@ def _renormalising_draws(view: View, loop: Term) -> Iterator[Sighting]:
             continue
         random = any(view.calls_behind(compare, RANDOM, loop))
         looked_up = bases(view.loads_behind(compare, loop))
-        if not random or not looked_up:
+        if not random or not looked_up or not _ends_search(view, compare, loop):
             continue
         for base in looked_up:
             zeroed = any(
@@ -131,6 +131,14 @@ def _renormalising_draws(view: View, loop: Term) -> Iterator[Sighting]:
                     "renormalised before the next is tried",
                 )
                 return
+
+
+def _ends_search(view: View, compare: Term, loop: Term) -> bool:
+    """Whether no further sibling is tried once one was accepted: the loop is left, or a flag is set."""
+    leaves = ("break", "return", "continue")
+    return bool(view.flags(compare, loop)) or any(
+        step.term.op in leaves and within(step, loop) and view.guarded_by(step, compare) for step in view.steps
+    )
 
 
 def _is_renormalised(view: View, base: str, loop: Term) -> bool:
@@ -158,7 +166,7 @@ def upward_draws(view: View) -> Iterator[Sighting]:
         held
         for step in (view.steps if rests else ())
         for held in limited(step.term, 1)
-        if held.op == "op" and held.text in ("*", "/") and any(quotient(part) for part in view.behind(held).values())
+        if _is_of_path(held) and any(quotient(part) for part in view.behind(held).values())
     ]
     put_back = any(
         view.holds(store.value, rest) and store.base in view.names_behind(rest)
@@ -170,7 +178,7 @@ def upward_draws(view: View) -> Iterator[Sighting]:
     handed = _handed_down(view, weights)
     for compare, _ in view.compares():
         weighed = any(view.holds(compare, weight) for weight in weights) or handed & names_in(compare)
-        if compare.text in ORDER and weighed:
+        if compare.text in ORDER and weighed and not any(is_constant(side) for side in compare.parts):
             yield Sighting(
                 "draws.upward",
                 compare.line,
@@ -178,6 +186,11 @@ def upward_draws(view: View) -> Iterator[Sighting]:
                 "parent the residual, without the token that was tried",
             )
             return
+
+
+def _is_of_path(held: Term) -> bool:
+    """Whether a weight is a product, `above * p / q`: the quotient alone is that of one node."""
+    return held.op == "op" and (held.text == "*" or (held.text == "/" and held.parts[0].text == "*"))
 
 
 def _handed_down(view: View, weights: list[Term]) -> set[str]:

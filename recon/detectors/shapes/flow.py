@@ -370,6 +370,14 @@ class View:
                     break
         return found
 
+    def decides(self, compare: Term) -> bool:
+        """Whether anything follows from a comparison: it enters a value, or something runs only under its test."""
+        return any(
+            step.term.op not in ("test", "none")
+            and (any(part is compare for part in step.term.walk()) or self.guarded_by(step, compare))
+            for step in self.steps
+        )
+
     def counters(self, loop: Term) -> frozenset[str]:
         """Names that a loop raises or lowers from what they were (`n += 1`)."""
         return frozenset(self._counters.get(id(loop), ()))

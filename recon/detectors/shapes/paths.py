@@ -99,7 +99,8 @@ def _chain_sets(view: View) -> Iterator[Sighting]:
                 keyed = [load for side in compare.parts for load in view.loads_of(side, outer)]
                 row = outer.parts[0]
                 rows = {part.dotted() for part in row.walk()} - {""}
-                if len(bases(keyed)) > 1 and any(view.depends(load, name, outer) for load in keyed for name in rows):
+                moved = any(view.depends(load, name, outer) for load in keyed for name in rows)
+                if len(bases(keyed)) > 1 and moved and view.decides(compare):
                     yield Sighting(
                         "walk.chains",
                         compare.line,

@@ -321,7 +321,12 @@ def _is_worked_into(view: View, store: Store, load: Load, loop: Term | None) -> 
         return False
     for product in _products(view, loop):
         for factor in _factors(product):
-            others = [one for other in _factors(product) if other is not factor for one in view.loads_behind(other)]
+            others = [
+                one
+                for other in _factors(product)
+                if other is not factor and view.holds(store.value, other, loop)
+                for one in view.loads_behind(other)
+            ]
             if any(view.root(one.base) != view.root(load.base) for one in others) and any(
                 operand is load.term for operand in view.operands(factor, loop)
             ):

@@ -138,7 +138,8 @@ def _adaptive(view: View, entropies: list[Term]) -> Iterator[Sighting]:
             capped = any(view.calls_behind(other, _LOWER)) or any(
                 part.op == "select" for part in view.behind(other).values()
             )
-            if scaled and (capped or _is_one_of_two(step, compare)) and _by_token(view, side):
+            falls = scaled and (capped or _is_one_of_two(step, compare))
+            if falls and _by_token(view, side) and view.decides(compare):
                 detail = "" if any(view.holds(exp, entropy) for exp in falling for entropy in entropies) else "given"
                 note = (
                     "the target's probability of the drafted token is set against a threshold that falls with the "
@@ -214,7 +215,7 @@ def _fixed(view: View, read: set[str]) -> Iterator[Sighting]:
         for side, other in (compare.parts, compare.parts[::-1]):
             if not _is_setting(view, other, read) or not _beside_a_test(view, step, compare, side):
                 continue
-            if _by_token(view, side):
+            if _by_token(view, side) and view.decides(compare):
                 note = f"a drafted token also stands when the target's probability of it passes {other.dotted()}"
                 yield Sighting("typical.fixed", compare.line, note)
                 return

@@ -52,6 +52,8 @@ def _link_walks(view: View, loop: Term) -> Iterator[Sighting]:
             continue  # a node's own number, as in `check[next] == cur`, is no token
         if any(_takes_slice(load) for load in (*left, *right)) or not _records(view, compare, step, loop, nodes):
             continue
+        if not _turns(view, compare, loop, nodes):
+            continue
         yield Sighting(
             "walk.links",
             compare.line,
@@ -59,6 +61,23 @@ def _link_walks(view: View, loop: Term) -> Iterator[Sighting]:
             "accepted node, and moves to a child on a match",
         )
         return
+
+
+def _turns(view: View, compare: Term, loop: Term, nodes: set[str]) -> bool:
+    """Whether a match ends the search among siblings: by leaving it, by a flag, or since it alone moves sideways."""
+    if view.flags(compare, loop):
+        return True
+    for step in view.steps:
+        if within(step, loop) and step.term.op in ("break", "return", "continue") and view.guarded_by(step, compare):
+            return True
+        is_test = step.term.op == "test" and step.term.text == "while" and within(step, loop)
+        if is_test and view.holds(step.term, compare, loop):
+            return True
+    moves = (each for node in nodes for each in view.definitions[node] if within(each.step, loop))
+    return any(
+        each.value.op != "name" and (view.guarded_by(each.step, compare) or view.holds(each.value, compare))
+        for each in moves
+    )
 
 
 def _takes_slice(load: Load) -> bool:
