@@ -4,7 +4,7 @@ A script that depends on answers is shown with a word between `@` where they go 
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recon.facts.fact import Fact
@@ -50,13 +50,14 @@ class Plan:
     steps: tuple[Step, ...]
 
 
-def plan(*, load: bool = False) -> Plan:
+def plan(*, load: bool = False, environments: Sequence[str] = ()) -> Plan:
     """What a scan asks of each host.
 
     Args:
         load: Whether busy hosts are left alone, for which they are asked how busy they are.
+        environments: Prefixes that are looked at first.
     """
-    steps = tuple(_steps(load=load))
+    steps = tuple(_steps(load=load, environments=environments))
     wrapper = wrapped("@SCRIPT@", NONCE, PHASE_S).decode()
     total = hashlib.blake2b(digest_size=16)
     for text in (COMMAND, wrapper, PRELUDE, *(step.script for step in steps)):
@@ -64,10 +65,10 @@ def plan(*, load: bool = False) -> Plan:
     return Plan(total.hexdigest(), COMMAND, wrapper, PRELUDE, NOTE, steps)
 
 
-def _steps(*, load: bool) -> Iterator[Step]:
+def _steps(*, load: bool, environments: Sequence[str]) -> Iterator[Step]:
     if load:
         yield _facts("how busy the host is", LOAD)
-    yield _facts("what the machine is, and where its Python environments lie", MACHINE, pythons())
+    yield _facts("what the machine is, and where its Python environments lie", MACHINE, pythons(environments))
     yield _facts("its GPUs", GPUS)
     yield _facts("what the site folders hold", sites(("@SITE_FOLDER@",)))
     yield _facts("where links of those folders lead", packages(("@PACKAGE_FOLDER@",)))

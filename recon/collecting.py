@@ -139,6 +139,13 @@ def collect_script() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Coming:
+    """How many installs a target has, said before the first of them is read."""
+
+    installs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """One install of a bundle, ready to be indexed."""
 
@@ -150,7 +157,7 @@ class Collected:
 
 def read_bundle(
     path: Path, store: BlobStore, progress: Progress, *, compiled: bool = True
-) -> Iterator[Collected | Unknown]:
+) -> Iterator[Collected | Coming | Unknown]:
     """The installs of a bundle as a scan of its host would find them, and what could not be learned of them.
 
     Raises:
@@ -167,7 +174,11 @@ def read_bundle(
     yield from (*unknowns, *more)
     if not found:
         environments = len(host.environments)
-        raise NoEngine(f"no engine is installed in the {environments} Python environments of {host.name}", "")
+        raise NoEngine(
+            f"no engine is installed in the {environments} Python environments of {host.name}",
+            " ".join(f"{note[:1].upper()}{note[1:]}." for note in host.notes),
+        )
+    yield Coming(len(found))
     for each in found:
         try:
             tree = bundle.tree(each, store, progress)
@@ -188,7 +199,7 @@ def _host(bundle: Bundle, unknowns: list[Unknown]) -> Host:
     if environments is None:
         return host
     unknowns += environments.unknowns
-    return replace(host, environments=environments.environments)
+    return replace(host, environments=environments.environments, notes=environments.notes)
 
 
 def _told(bundle: Bundle, fact: Fact[T], unknowns: list[Unknown]) -> T | None:

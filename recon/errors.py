@@ -160,6 +160,10 @@ class HostCertificateRefused(HostKey):
     why = "certificate"
 
 
+class HostNameUnknown(Unreachable):
+    """No machine has this name, as far as resolvers and the configuration of ssh say."""
+
+
 class TimedOut(Unreachable):
     """Something answered, or was there, and was not done in time."""
 
@@ -198,13 +202,15 @@ class Interrupted(ReconError):
 
     Attributes:
         partial: The run so far. Its type is not said here, because errors stand below records.
+        coming: How many trees were found until then, those that are in the run included.
     """
 
     kind = "interrupted"
     exit = Exit.INTERRUPTED
 
-    def __init__(self, partial: object) -> None:
+    def __init__(self, partial: object, coming: int = 0) -> None:
         """Keep what was learned."""
         super().__init__("interrupted")
-        self.args = (partial,)  # what pickle hands to __init__
+        self.args = (partial, coming)  # what pickle hands to __init__
         self.partial = partial
+        self.coming = coming

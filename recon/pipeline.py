@@ -8,6 +8,7 @@ import re
 import sqlite3
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from recon import __version__
+from recon.collecting import Coming
 from recon.detectors.calls import paths_of
 from recon.detectors.gates import WANTED, asked_paths, gates_of
 from recon.detectors.members import settled
@@ -47,13 +49,13 @@ from recon.records.path import CallPath
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.records.run import Searched as RunSearched
 from recon.records.source import Snapshot
-from recon.records.unknown import PARTLY, TARGET, Unknown
+from recon.records.unknown import FOLDER, PARTLY, TARGET, Unknown
 from recon.records.verdict import Capability, Searched, Verdict
 from recon.runs.judged import Judged, fingerprint, from_bytes, to_bytes
 from recon.sources.capture import capture
 from recon.sources.local import LocalTree
 from recon.sources.store import OUTLINES, BlobStore
-from recon.targets import RELEASES, Done, Source, host_of, sources
+from recon.targets import RELEASES, Done, Given, Source, host_of, sources
 from recon.targets import ScanTargets as ScanTargets  # noqa: PLC0414 - named where a scan is asked for
 from recon.targets import Settings as Settings  # noqa: PLC0414 - likewise
 from recon.verdicts.companions import settle
@@ -91,6 +93,8 @@ class _Learned:
     installs: list[Install] = field(default_factory=list)
     unknowns: list[Unknown] = field(default_factory=list)
     searched: list[RunSearched] = field(default_factory=list)
+    coming: int = 0
+    """Trees that were found, judged or not."""
     done: set[str] = field(default_factory=set)
     """Targets of which everything is judged."""
     faults: list[Exception] = field(default_factory=list)
@@ -151,26 +155,33 @@ def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
         learned.unknowns += [
             Unknown(TARGET, hidden(name), "the scan was stopped before it was judged") for name in left
         ]
-        raise Interrupted(learned.run(complete=False)) from None
+        raise Interrupted(learned.run(complete=False), learned.coming) from None
     return learned.run(complete=True)
 
 
 def _scan_into(learned: _Learned, targets: ScanTargets, settings: Settings, progress: Progress) -> None:
     try:
-        for given in sources(targets, settings, progress):
-            match given:
-                case Unknown():
-                    learned.unknowns.append(given)
-                case Host():
-                    learned.hosts.append(given)
-                case Source():
-                    learned.hosts.append(given.host)
-                    _judge_or_say(learned, given, settings, progress)
-                case Done():
-                    learned.done.add(given.name)
+        with closing(sources(targets, settings, progress)) as all_given:
+            for given in all_given:
+                _take(learned, given, settings, progress)
     except Exception:
         progress.advance(0)  # where a library made an error of a stop, this raises it anew
         raise
+
+
+def _take(learned: _Learned, given: Given, settings: Settings, progress: Progress) -> None:
+    match given:
+        case Unknown():
+            learned.unknowns.append(given)
+        case Host():
+            learned.hosts.append(given)
+        case Source():
+            learned.hosts.append(given.host)
+            _judge_or_say(learned, given, settings, progress)
+        case Coming():
+            learned.coming += given.installs
+        case Done():
+            learned.done.add(given.name)
 
 
 def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
@@ -197,6 +208,9 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
             learned.unknowns += _kept_for_later(store, key, judged)
     install = install_of(source, judged.verdicts, judged.paths, {each.id for each in learned.installs})
     learned.installs.append(install)
+    learned.unknowns += [
+        Unknown(gap.what, f"{install.id}:{gap.where}", gap.why) for gap in source.snapshot.unread if gap.what == FOLDER
+    ]
     learned.searched.append(judged.searched_for(install.id, round(time.monotonic() - started, 1)))
 
 

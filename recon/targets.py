@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from recon.collecting import read_bundle
+from recon.collecting import Coming, read_bundle
 from recon.errors import Fault, HostBusy, NoEngine, ReconError, Unreadable
 from recon.facts.folder import find_in_folder
 from recon.facts.gather import ask, gather
@@ -31,14 +31,15 @@ from recon.ports import HostShell, Progress, Shell
 from recon.records.host import Gpu, Host
 from recon.records.install import Edits, Found
 from recon.records.source import Snapshot
-from recon.records.unknown import Unknown
-from recon.sources.capture import capture
+from recon.records.unknown import FOLDER, Unknown
+from recon.sources.capture import NOT_ASKED, capture
 from recon.sources.edits import NOTHING, compare_with_record
 from recon.sources.local import LocalTree
 from recon.sources.release import open_release, open_wheel
 from recon.sources.remote import look
 from recon.sources.store import BlobStore, passing_store
 
+_OTHERWISE = "Name a tree with --path DIR, or read a published release with --release vllm==VERSION."
 THIS_MACHINE = "this machine"
 """Name of the target where nothing is named."""
 RELEASES = Host("releases", "releases", "", (), ())
@@ -73,6 +74,8 @@ class Access:
     budget_s: float = HOST_S
     max_load: float = 0.0
     """Processes for each core above which a host is left alone; 0 asks for no load."""
+    environments: tuple[str, ...] = ()
+    """Prefixes there that are looked at first, whether or not they would be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +115,11 @@ class Done:
     """As in `ScanTargets.names`."""
 
 
-Given: TypeAlias = Source | Host | Unknown | Done
-"""What a target gives: trees, the machine that they lie on, what stood in the way, and that this was all."""
+Given: TypeAlias = Source | Host | Unknown | Coming | Done
+"""What a target gives: trees, how many, the machine that they lie on, what stood in the way, and that this was all."""
 
 
-def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Iterator[Given]:
+def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Generator[Given, None, None]:
     """Everything that was named, in turn; hosts side by side.
 
     Raises:
@@ -167,32 +170,41 @@ def _each(
     if targets.hosts:
         assert settings.access is not None, "hosts are named, and nothing says how they are reached"
         visits = [_Visit(name, settings.access, foreign, settings) for name in dict.fromkeys(targets.hosts)]
-        yield from abreast([Job(each.typed, each.work, each.abort) for each in visits], progress)
+        yield from abreast([Job(each.typed, each.work, each.abort, each.summary) for each in visits], progress)
 
 
-def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
+def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
     if path.endswith(".whl") and Path(path).is_file():
         read = open_wheel(Path(path), store, progress, compiled=settings.compiled)
+        yield Coming(1)
         yield Source(read.found, host, read.snapshot, NOTHING, store)
         return
-    for found in find_in_folder(path):
+    founds = find_in_folder(path)
+    yield Coming(len(founds))
+    for found in founds:
         yield _captured(found, host, store, settings, progress)
 
 
-def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Source]:
+def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
     read = open_release(release, store, progress, compiled=settings.compiled)
+    yield Coming(1)
     yield Source(read.found, RELEASES, read.snapshot, NOTHING, store)
 
 
 def _from_bundle(path: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
     for each in read_bundle(Path(path), store, progress, compiled=settings.compiled):
-        yield each if isinstance(each, Unknown) else Source(each.found, each.host, each.snapshot, each.edits, store)
+        yield (
+            each
+            if isinstance(each, Unknown | Coming)
+            else Source(each.found, each.host, each.snapshot, each.edits, store)
+        )
 
 
 def _from_machine(shell: Shell, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
     host, unlearned = _surveyed(shell, (sys.prefix,))
     yield from unlearned
     found = yield from _discovered(host, shell)
+    yield Coming(len(found))
     for each in found:
         yield _captured(each, host, store, settings, progress)
 
@@ -206,6 +218,7 @@ class _Visit:
     store: BlobStore
     settings: Settings
     _open: list[HostShell] = field(default_factory=list)
+    _unread: list[Unknown] = field(default_factory=list)
 
     def work(self, progress: Progress) -> Iterator[Given]:
         """What it gives.
@@ -222,6 +235,14 @@ class _Visit:
         self._open.clear()
         yield Done(self.typed)
 
+    def summary(self) -> str:
+        """How complete what it gave is."""
+        folders = sum(gap.what == FOLDER for gap in self._unread)
+        others = len(self._unread) - folders
+        counts = ((folders, "folder"), (others, "file"))
+        unread = ", ".join(f"{count:,} {word}{'s' * (count > 1)}" for count, word in counts if count)
+        return f"transfer done; {unread} unread" if unread else "all is here"
+
     def abort(self) -> None:
         """Make whatever is waited for fail."""
         for shell in self._open:
@@ -231,17 +252,19 @@ class _Visit:
         progress.start("looking for engines", None)
         if self.access.max_load:
             _leave_alone_if_busy(shell, self.access.max_load)
-        host, unlearned = _surveyed(shell, (), reached.transport)
+        host, unlearned = _surveyed(shell, self.access.environments, reached.transport)
         if reached.noise:
-            host = replace(host, notes=(f"before its answers it printed {hidden(reached.noise)!r}",))
+            host = replace(host, notes=(f"before its answers it printed {hidden(reached.noise)!r}", *host.notes))
         yield host
         yield from unlearned
         found = yield from _discovered(host, shell)
+        yield Coming(len(found))
         for each, tree in zip(found, look(shell, found, self.store, host=host.id), strict=True):
             if isinstance(tree, Unreadable):
                 yield Unknown(tree.kind, each.root, tree.sentence)
                 continue
             snapshot = tree.capture(progress, compiled=self.settings.compiled)
+            self._unread += [gap for gap in snapshot.unread if gap.why != NOT_ASKED]
             yield Source(
                 each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=self.store), self.store
             )
@@ -277,7 +300,8 @@ def _surveyed(shell: Shell, prefixes: Sequence[str], transport: str = "") -> tup
     host = _host(shell, values.of(MACHINE), gpus.of(GPUS) or ())
     known = listed.environments if listed is not None else ()
     gaps = (*unlearned, *(listed.unknowns if listed is not None else ()))
-    return replace(host, environments=known, transport=transport), gaps
+    notes = listed.notes if listed is not None else ()
+    return replace(host, environments=known, transport=transport, notes=notes), gaps
 
 
 def _discovered(host: Host, shell: Shell) -> Generator[Unknown, None, tuple[Found, ...]]:
@@ -291,7 +315,7 @@ def _discovered(host: Host, shell: Shell) -> Generator[Unknown, None, tuple[Foun
     if not found:
         raise NoEngine(
             f"no engine is installed in the {len(host.environments)} Python environments of {host.name}",
-            "Name a tree with --path DIR, or read a published release with --release vllm==VERSION.",
+            " ".join((_OTHERWISE, *(f"{note[:1].upper()}{note[1:]}." for note in host.notes))),
         )
     return found
 

@@ -12,9 +12,12 @@ from recon.errors import NotFound, Usage
 from recon.kept.kept import LONGEST, Kept, Lost, opened
 from recon.records.install import Install
 from recon.records.run import Run
+from recon.records.unknown import FILES, FOLDER, Unknown
 from recon.runs.files import load, newest, resolve
 
 LOCALHOST = "localhost"
+_MOST_NAMED = 5
+"""Places that were not read that a note names; of more, the number."""
 _RELEASE = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*?)-(?P<version>\d[A-Za-z0-9.!+]*?)(?:-.*)?(?:\.whl|\.tar\.gz|\.zip)\Z"
 )
@@ -35,6 +38,7 @@ class Trees:
 
     found: tuple[Tree, ...]
     lost: int
+    run: Run
 
 
 @contextmanager
@@ -64,9 +68,9 @@ def trees(session: Session, run: str, install: str) -> Iterator[Trees]:
                     raise error from None
                 session.note(f"{error.message}; {error.hint}")
         if not found:
-            raise NotFound(f"no graph of these {len(chosen)} installs is kept any more", _again(chosen, saved))
+            raise NotFound(f"no graph of these {len(chosen)} installs is kept any more", again(chosen, saved))
         try:
-            yield Trees(tuple(found), len(chosen) - len(found))
+            yield Trees(tuple(found), len(chosen) - len(found), saved)
         except Lost as lost:
             raise _lost(lost, [each.install for each in found], saved) from None
 
@@ -76,10 +80,10 @@ def _lost(lost: Lost, installs: Sequence[Install], run: Run) -> NotFound:
     what = (
         f"the graph that is kept of {names} is damaged" if lost.is_damaged else f"no graph of {names} is kept any more"
     )
-    return NotFound(what, _again(installs, run))
+    return NotFound(what, again(installs, run))
 
 
-def _again(installs: Sequence[Install], run: Run) -> str:
+def again(installs: Sequence[Install], run: Run) -> str:
     """The command that scans some installs anew, made of what is recorded of them: of nobody's command line."""
     words = list(dict.fromkeys(_target(each, run) for each in installs))
     if not all(words):
@@ -96,6 +100,32 @@ def _target(install: Install, run: Run) -> tuple[str, ...]:
     if host is None or host.name == LOCALHOST:
         return ("--path", install.location)
     return ("--host", host.name) if host.transport else ()
+
+
+def unread_in(install: Install) -> tuple[Unknown, ...]:
+    """Folders and files of an install that its scan could not read: nothing is known of what lies there."""
+    unread = (each for verdict in install.verdicts for each in verdict.searched.unread)
+    return tuple(dict.fromkeys(each for each in unread if each.what in FILES))
+
+
+def not_read(installs: Sequence[Install]) -> str:
+    """What of some installs was not read, in a sentence; '' where all was."""
+    places = [f"{install.id}:{each.where}" for install in installs for each in unread_in(install)]
+    more = f" and {len(places) - _MOST_NAMED:,} more" if len(places) > _MOST_NAMED else ""
+    return f"not read in that scan: {', '.join(places[:_MOST_NAMED])}{more}" if places else ""
+
+
+def might_hold(unread: Unknown, file: str) -> bool:
+    """Whether a file, named from any of its folders on, is one that was not read, or lies in a folder that was not.
+
+    >>> closed = Unknown(FOLDER, "vllm/v1/sample", "Permission denied")
+    >>> [might_hold(closed, each) for each in ("v1/sample/x.py", "sample/ops/x.py", "vllm/v1/x.py", "x.py")]
+    [True, True, False, False]
+    """
+    there, named = unread.where.split("/"), file.removeprefix("./").split("/")
+    if unread.what != FOLDER:
+        return there[-len(named) :] == named
+    return any(there[-length:] == named[:length] for length in range(1, min(len(there), len(named) - 1) + 1))
 
 
 def short_enough(*words: str) -> None:

@@ -1,5 +1,6 @@
 """What `recon doctor` looks at: the way to a host, and what a machine has for scans and probes."""
 
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from recon.facts.pythons import pythons
 from recon.facts.toolchain import LOOKING_NEEDS, READING_NEEDS, TOOLCHAIN, KernelEnv, Toolchain, kernel_envs
 from recon.hosts.agent import Held, SocketAgent
 from recon.hosts.certificate import plain_type
-from recon.hosts.effective import Effective
+from recon.hosts.effective import Effective, configuration
 from recon.hosts.identities import agent_of, offers
 from recon.hosts.local import LocalShell
 from recon.hosts.patterns import lookup_name
@@ -54,9 +55,16 @@ class Check:
     hint: str = ""
 
 
-def ssh_here(environment_agent: Path | None) -> Iterator[Check]:
-    """The ssh program, the library, and the agent of this session."""
+def ssh_here(environment_agent: Path | None, config: Path | None = None, home: str = "") -> Iterator[Check]:
+    """The ssh program, its configuration, the library, and the agent of this session.
+
+    Args:
+        environment_agent: What SSH_AUTH_SOCK says.
+        config: The configuration that was named, if one was.
+        home: What HOME says.
+    """
     yield _ssh_program()
+    yield from _configuration(config, home)
     yield _library()
     yield from _agent(SocketAgent(environment_agent) if environment_agent else None)
 
@@ -128,6 +136,26 @@ def _ssh_program() -> Check:
         return Check("here", "ssh", WARN, error.message, error.hint)
     said = (reply.stderr + reply.stdout).strip().splitlines()
     return Check("here", "ssh", OK, f"{path}: {said[0] if said else 'no version'}"[:_ONE_LINE])
+
+
+def _configuration(named: Path | None, home: str) -> Iterator[Check]:
+    """The file that ssh reads; and that HOME, in which people look for it, is another folder."""
+    file = configuration(named)
+    standing: Standing = OK
+    try:
+        with file.open("rb"):
+            state = "read"
+    except FileNotFoundError:
+        state = "absent"
+    except OSError as error:
+        standing, state = WARN, f"not read: {error.strerror or error}"
+    yield Check("here", "config", standing, f"{file} ({state})")
+    account = configuration(None).parent.parent
+    if named is None and home and Path(home).resolve() != account.resolve():
+        detail = f"HOME is {home}, and ssh reads what lies in the home of the account: {account}"
+        yield Check(
+            "here", "config", WARN, detail, f"Name another one: --ssh-config {shlex.quote(f'{home}/.ssh/config')}"
+        )
 
 
 def _library() -> Check:

@@ -10,6 +10,8 @@ from recon.cli.session import Session, session_of
 from recon.errors import Exit, ReconError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recon.cli.checks import Check
     from recon.hosts.connect import Options
     from recon.hosts.target import Target
@@ -50,7 +52,7 @@ def doctor(
         refuse_idle(context, about, "is about hosts, and none is named", "Add --host HOST, or leave it out.")
     targets = [parse(words) for words in host or ()]
     options = Options(transport=transport, config=config_of(ssh_config), batch=batch)
-    checks = list(_here(alone=not targets))
+    checks = list(_here(options.config, alone=not targets))
     for target in targets:
         session.detail(f"asking {target.typed}")
         checks += _there(target, options)
@@ -59,7 +61,7 @@ def doctor(
         raise typer.Exit(int(Exit.INCOMPLETE))
 
 
-def _here(*, alone: bool) -> "Iterator[Check]":
+def _here(config: "Path | None", *, alone: bool) -> "Iterator[Check]":
     """The client's side of SSH; and this machine, where no host is asked about."""
     import os
     from pathlib import Path
@@ -68,7 +70,7 @@ def _here(*, alone: bool) -> "Iterator[Check]":
     from recon.hosts.local import LocalShell
 
     socket = os.environ.get("SSH_AUTH_SOCK")
-    yield from ssh_here(Path(socket) if socket else None)
+    yield from ssh_here(Path(socket) if socket else None, config, os.environ.get("HOME", ""))
     if alone:
         try:
             yield from machine(LocalShell(), "here", afar=False)

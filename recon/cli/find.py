@@ -57,7 +57,7 @@ def find(
     Exit codes: 0 done, also where nothing is called so, 2 no such run or install, or its tree is not kept any more:
     scan again, 3 not all of the trees are kept.
     """
-    from recon.cli.asking import short_enough, trees
+    from recon.cli.asking import not_read, short_enough, trees
     from recon.cli.scan import leave
     from recon.kept.parts import KINDS
 
@@ -74,6 +74,8 @@ def find(
         _print(session, found, limit)
         if not any(found.values()):
             session.note(f"nothing is called so in {', '.join(found)}")
+    if sentence := not_read([tree.install for tree in asked.found]):
+        session.note(f"{sentence}; what is called so there is not shown")
     leave(Exit.INCOMPLETE if asked.lost else Exit.OK)
 
 

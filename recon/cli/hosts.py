@@ -34,6 +34,7 @@ class Ways:
     batch: bool = False
     host_timeout_s: float = 300.0
     max_load: float = 0.0
+    environments: tuple[str, ...] = ()
 
 
 def refuse_idle(context: "typer.Context", names: Collection[str], why: str, hint: str) -> None:
@@ -68,6 +69,18 @@ def config_of(typed: str) -> Path | None:
     return config
 
 
+def environments_of(typed: tuple[str, ...]) -> tuple[str, ...]:
+    """The environments that were named, on whatever host.
+
+    Raises:
+        Usage: one is no folder that a host could know by this name.
+    """
+    for each in typed:
+        if not each.startswith("/") or not each.isprintable():
+            raise Usage(f"--environment {each!r} is no whole path", "For example: --environment /srv/envs/serve")
+    return tuple(each.rstrip("/") or "/" for each in typed)
+
+
 def access_of(hosts: tuple[str, ...], ways: Ways) -> "Access | None":
     """How hosts are reached; None where there is none.
 
@@ -83,6 +96,7 @@ def access_of(hosts: tuple[str, ...], ways: Ways) -> "Access | None":
 
     for host in hosts:  # before the first of them is reached
         parse(host)
+    environments = environments_of(ways.environments)
     options = Options(
         transport=ways.transport.value,
         accept_new=ways.accept_new,
@@ -94,6 +108,7 @@ def access_of(hosts: tuple[str, ...], ways: Ways) -> "Access | None":
         lambda typed: connect(parse(typed), options),
         budget_s=ways.host_timeout_s,
         max_load=ways.max_load,
+        environments=environments,
     )
 
 
@@ -112,7 +127,7 @@ def planned(hosts: tuple[str, ...], ways: Ways, *, as_json: bool) -> str:
     for host in hosts:
         parse(host)
     config_of(ways.ssh_config)
-    made = plan(load=bool(ways.max_load))
+    made = plan(load=bool(ways.max_load), environments=environments_of(ways.environments))
     return _json(made) if as_json else _text(made, hosts)
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recon.cli.session import Session, session_of
-from recon.errors import Exit, NotFound, Usage
+from recon.errors import Exit, NotFound, ReconError, Unreadable, Usage
 
 if TYPE_CHECKING:
-    from recon.cli.asking import Tree
+    from recon.cli.asking import Tree, Trees
 
 _PATHS = 3
 _REACHED = 40
@@ -50,7 +50,7 @@ def paths(
     answered with these, and none is chosen. That there is no path is an answer too: with what was searched.
 
     Exit codes: 0 done, also without a path, 2 no such run, install or symbol, or several, or the tree is not kept any
-    more: scan again, 3 not all of the trees are kept.
+    more: scan again, 3 not all of the trees are kept, or a place lies where the scan could not read.
     """
     from recon.cli.answers import answer, as_rows, candidates, lines
     from recon.cli.asking import short_enough, trees
@@ -65,7 +65,7 @@ def paths(
     with trees(session, run, install) as asked:
         knowing = [tree for tree in asked.found if all(tree.kept.named(word) for word in words)]
         if not knowing:
-            raise _unknown(asked.found, words)
+            raise _unknown(asked, words)
         unclear = candidates((tree, word) for tree in knowing for word in words if len(tree.kept.named(word)) > 1)
         if unclear:
             _show_candidates(session, unclear, as_json=json)
@@ -87,26 +87,49 @@ def _one(word: str, option: str, name: str) -> str:
     return word or option
 
 
-def _unknown(asked: "tuple[Tree, ...]", words: list[str]) -> NotFound:
+def _unknown(answering: "Trees", words: list[str]) -> ReconError:
     """The word that no tree knows, with what comes near; or that no one tree knows both."""
+    from recon.cli.asking import not_read
     from recon.kept.kept import file_of
 
+    asked = answering.found
     for word in words:
         if not any(tree.kept.named(word) for tree in asked):
             names = ", ".join(tree.install.id for tree in asked)
+            sentence = not_read([tree.install for tree in asked])
+            beside = f" {sentence[:1].upper()}{sentence[1:]}." if sentence else ""
             if file := file_of(word):
-                return _no_place(asked, word, file, names)
+                return _not_readable(answering, file) or _no_place(asked, word, file, names, beside)
             near = get_close_matches(word, {each for tree in asked for each in tree.kept.near(word)}, cutoff=0.0)
             hint = f"Near it are: {', '.join(near)}." if near else _beyond(asked, word)
-            return NotFound(f"no definition {word!r} in {names}", hint)
+            return NotFound(f"no definition {word!r} in {names}", f"{hint}{beside}")
     return NotFound(f"{words[0]!r} and {words[1]!r} lie in different trees", "A path stays in one tree.")
 
 
-def _no_place(asked: "tuple[Tree, ...]", word: str, file: str, names: str) -> NotFound:
+def _not_readable(answering: "Trees", file: str) -> Unreadable | None:
+    """That a file lies where the scan could not read, and how it could; None where it does not."""
+    from recon.cli.asking import again, might_hold, unread_in
+
+    if any(tree.kept.named(file) for tree in answering.found):
+        return None
+    for tree in answering.found:
+        for each in unread_in(tree.install):
+            if might_hold(each, file):
+                then = again([tree.install], answering.run)
+                return Unreadable(
+                    f"{each.where} was not readable in that scan, so nothing is known of {file} in {tree.install.id}",
+                    f"{each.why}. Then {then[:1].lower()}{then[1:]}",
+                )
+    return None
+
+
+def _no_place(asked: "tuple[Tree, ...]", word: str, file: str, names: str, beside: str) -> NotFound:
     """The file that no tree has, or what its files of that name have instead."""
     modules = {one.path: one for tree in asked for one in tree.kept.named(file)}
     if not modules:
-        return NotFound(f"no file {file} in {names}", "Paths are counted from the folder that holds the package.")
+        return NotFound(
+            f"no file {file} in {names}", f"Paths are counted from the folder that holds the package.{beside}"
+        )
     lengths = ", ".join(f"{path} has {one.end_line:,} lines" for path, one in list(modules.items())[:_PATHS])
     return NotFound(f"no definition {word!r} in {names}", f"{lengths}.")
 

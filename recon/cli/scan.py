@@ -46,6 +46,14 @@ def scan(
             "--bundle", metavar="FILE", help="Read what the script of recon collect wrote on a host; repeat for more."
         ),
     ] = None,
+    environment: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--environment",
+            metavar="FOLDER",
+            help="Look into the Python environment at FOLDER of the hosts, too, found or not; repeat for more.",
+        ),
+    ] = None,
     transport: Annotated[
         Transport, typer.Option("--transport", help="What carries SSH; auto takes the system's ssh where it must.")
     ] = Transport.AUTO,
@@ -108,7 +116,7 @@ def scan(
     session = session_of(context)
     outputs = outputs_of(output or ())
     refuse_what_does_nothing(context, hosts=bool(host), foreign=bool(host or bundle), plan=plan)
-    ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load)
+    ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load, tuple(environment or ()))
     if plan:
         session.data(planned(tuple(host or ()), ways, as_json=json))
         return
@@ -144,7 +152,7 @@ def refuse_what_does_nothing(context: typer.Context, *, hosts: bool, foreign: bo
             context, ("output",), "has nothing to write with --plan: nothing is scanned", "Leave one of them out."
         )
     if not hosts:
-        about = ("transport", "accept_new", "ssh_config", "batch", "host_timeout", "max_load")
+        about = ("environment", "transport", "accept_new", "ssh_config", "batch", "host_timeout", "max_load")
         refuse_idle(context, about, "is about hosts, and none is named", "Add --host HOST, or leave it out.")
     if not foreign:
         why = "is about hosts and bundles, and none is named"
@@ -178,8 +186,11 @@ def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Pat
         with progress_of(session) as shown, stoppable(shown) as progress:
             run = pipeline.scan(targets, told, progress)
     except Interrupted as stopped:
-        keep_partial(session, stopped)
-    return run, keep(session, run)
+        keep_partial(session, stopped, keeps_sources=told.keeps_sources)
+    saved = keep(session, run)
+    if not told.keeps_sources and run.installs:
+        session.note("sources of hosts and bundles were not kept, as asked: the next scan brings them anew")
+    return run, saved
 
 
 def settings(
@@ -209,7 +220,7 @@ def keep(session: Session, run: "Run") -> Path | None:
     return saved
 
 
-def keep_partial(session: Session, stopped: Interrupted) -> NoReturn:
+def keep_partial(session: Session, stopped: Interrupted, *, keeps_sources: bool = True) -> NoReturn:
     """Save what an interrupted command learned, and leave.
 
     Raises:
@@ -219,12 +230,32 @@ def keep_partial(session: Session, stopped: Interrupted) -> NoReturn:
     from recon.records.run import Run
 
     if isinstance(stopped.partial, Run):
-        session.note("interrupted; what was learned until then is kept")
         with unstoppable():
             saved = keep(session, stopped.partial)
+        session.note(f"interrupted; {held(stopped.partial, stopped.coming, keeps_sources=keeps_sources)}")
         if saved and (stopped.partial.installs or stopped.partial.measurements):
             session.note(f"see it: recon runs show {saved.name}; as one page: recon report --html")
     raise typer.Exit(int(Exit.INTERRUPTED))
+
+
+def held(run: "Run", coming: int, *, keeps_sources: bool) -> str:
+    """What an interrupted command has in its hands.
+
+    Args:
+        run: What it learned.
+        coming: How many installs it had found.
+        keeps_sources: Whether sources that came stay here.
+    """
+    if run.measurements:
+        return f"{len(run.measurements):,} measurements were taken until then"
+    judged = len(run.installs)
+    words = ["no install was judged yet"]
+    if judged:
+        found = f"{judged:,} of {max(coming, judged):,} installs that were found"
+        words = [f"{found} {'is' if judged == 1 else 'are'} judged"]
+    if judged < coming or not judged:
+        words.append("sources that came are in the cache" if keeps_sources else "no source is kept, as asked")
+    return "; ".join(words)
 
 
 def exit_of(run: "Run") -> Exit:

@@ -16,7 +16,7 @@ from recon.facts.texts import REDIRECTS, direct_url_in, is_plain, pth_lines, red
 from recon.ports import Shell
 from recon.records.host import PythonEnv
 from recon.records.install import Found, Provenance
-from recon.records.unknown import Unknown
+from recon.records.unknown import Unknown, denied
 
 LAYOUTS = ("", "python", "src")
 """Where the packages of a checkout lie below its root."""
@@ -154,7 +154,7 @@ def installs(
                     found.setdefault((candidate.root, name, install.provenance.environment), install)
     for site in listed.sites:
         if not site.readable:
-            unknowns.append(Unknown("installs", site.folder, "permission denied"))
+            unknowns.append(Unknown("installs", site.folder, denied()))
         unknowns += _lost(site, by_path)
     return tuple(found.values()), tuple(unknowns)
 

@@ -45,27 +45,32 @@ prefix() {
 }
 walk() {
   depth=$1; shift
-  bounded @WALK_S@ find -H "$@" -xdev -maxdepth "$depth" \
+  { said=$(bounded @WALK_S@ find -H "$@" -xdev -maxdepth "$depth" \
     \( -name site-packages -o -name dist-packages -o -name node_modules -o -name .git -o -name __pycache__ \
        -o -name .cache -o -name proc -o -name sys \) -prune \
-    -o \( -name pyvenv.cfg -o -name conda-meta \) -print
-  status=$?
+    -o \( -name pyvenv.cfg -o -name conda-meta \) -print 2>&1 >&3 3>&-); status=$?; } 3>&1
   [ "$status" -lt 124 ] || printf 'late\t%s\n' "$*"
+  printf '%s\n' "$said" | sed -n "s/^find: '\{0,1\}\(\/.*[^']\)'\{0,1\}: Permission denied\$/\1/p" |
+    while IFS= read -r at; do
+      odd "$at" || printf 'closed\t%s\t%s\n' "$(ls -ld -- "$at" 2>/dev/null | awk 'NR == 1 { print $3 }')" "$at"
+    done
 }
 walked() {
   walk "$@" | while IFS= read -r line; do
     case $line in
-      late"$T"*) printf '%s\n' "$line";;
+      late"$T"*|closed"$T"*|odd) printf '%s\n' "$line";;
       /*/pyvenv.cfg) prefix venv "${line%/pyvenv.cfg}";;
       /*/conda-meta) prefix conda "${line%/conda-meta}";;
     esac
   done
 }
 unset CDPATH
+LC_ALL=C; export LC_ALL  # in other languages, other words for a closed folder
 home=${HOME:-/root}; cache=${XDG_CACHE_HOME:-$home/.cache}; share=${XDG_DATA_HOME:-$home/.local/share}
 uvcache=${UV_CACHE_DIR:-$cache/uv}
 printf 'home\t%s\n' "${PYTHONUSERBASE:-$home/.local}"
 for p in "${VIRTUAL_ENV:-}" "${CONDA_PREFIX:-}" @HINTS@; do [ -n "$p" ] && prefix given "$p"; done
+for p in @HINTS@; do [ -d "$p" ] || printf 'none\t%s\n' "$p"; done
 for p in /usr /usr/local /opt/homebrew /Library/Frameworks/Python.framework/Versions/*; do prefix system "$p"; done
 for p in "${PYTHONUSERBASE:-$home/.local}" /root/.local /home/*/.local; do
   [ -d "$p/lib" ] && prefix user "$p"
@@ -94,7 +99,8 @@ done
 """
 
 VERSION = re.compile(r"python(\d+\.\d+)")
-DENIED = re.compile(r"^find: '?(?P<path>/.*?)'?: Permission denied$", re.MULTILINE)
+_MOST_NAMED = 20
+"""Closed folders that a note names; of more, the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,17 @@ class Pythons:
     environments: tuple[PythonEnv, ...]
     """`site_packages` stand in the order of `sys.path`, the folders of the user and of the base included."""
     unknowns: tuple[Unknown, ...]
+    closed: tuple[tuple[str, str], ...] = ()
+    """Folders that the search could not enter, each with its owner, '' where that is not known."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user may want to know: where environments may lie that were not seen, and who could see them."""
+        if not self.closed:
+            return ()
+        named = ", ".join(path + f" (of {owner})" * bool(owner) for path, owner in self.closed[:_MOST_NAMED])
+        more = f" and {len(self.closed) - _MOST_NAMED} more" if len(self.closed) > _MOST_NAMED else ""
+        return (f"not searched for environments: {named}{more}: permission denied; the owner or root could read there",)
 
 
 @dataclass(slots=True)
@@ -147,7 +164,8 @@ def parse(reply: Reply) -> Pythons:
     prefixes = _prefixes(told)
     base = next((fields[1] for fields in told if fields[0] == "home" and len(fields) == 2), "")
     environments = tuple(_environments(prefixes, base))
-    return Pythons(environments, tuple(_unknowns(told, reply.stderr)))
+    closed = {fields[2]: fields[1] for fields in told if fields[0] == "closed" and not _is_odd(fields)}
+    return Pythons(environments, tuple(_unknowns(told)), tuple(closed.items()))
 
 
 def _prefixes(told: list[list[str]]) -> list[_Prefix]:
@@ -175,7 +193,7 @@ def _prefixes(told: list[list[str]]) -> list[_Prefix]:
                 current.versions.add(found[1])
             case ["site", path, real]:
                 current.sites.setdefault(path, real or path)
-            case ["exe" | "home" | "late" | "odd", *_]:
+            case ["exe" | "home" | "late" | "none" | "odd", *_] | ["closed", _, _]:
                 pass
             case _:
                 raise FactUnreadable(f"the search for Python environments answered: {' '.join(fields)[:80]}")
@@ -254,7 +272,7 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _unknowns(told: list[list[str]], stderr: str) -> Iterator[Unknown]:
+def _unknowns(told: list[list[str]]) -> Iterator[Unknown]:
     """What the walk did not see."""
     groups: dict[str, list[str]] = defaultdict(list)
     for fields in told:
@@ -262,7 +280,9 @@ def _unknowns(told: list[list[str]], stderr: str) -> Iterator[Unknown]:
             groups[f"the walk was ended after {WALK_S} s"].append(fields[1])
         elif fields[0] == "odd" or _is_odd(fields):
             groups["a name with a tab, a line break or bytes that are no UTF-8 is not followed"].append("somewhere")
-    groups["permission denied"] += [match["path"] for match in DENIED.finditer(stderr)]
+    groups["it was named, and is no folder, or lies in one that is closed"] += dict.fromkeys(
+        fields[1] for fields in told if fields[0] == "none" and len(fields) == 2
+    )
     for why, places in groups.items():
         if places:
             more = f" and {len(places) - 1} more" if len(places) > 1 else ""

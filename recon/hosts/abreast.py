@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ T = TypeVar("T")
 MOST = 16
 """Hosts talked to at a time."""
 LEAVING_S = 2.0
-"""How long a thread that was told to stop is waited for."""
+"""How long threads that were told to stop are waited for, all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Job(Generic[T]):
     """Runs in a thread; it ends soon once its progress raises."""
     abort: Callable[[], None] = lambda: None
     """Called from another thread: makes whatever the work waits for fail."""
+    summary: Callable[[], str] = lambda: "all is here"
+    """Asked when the work is done: how complete what it gave is."""
 
 
 class Stopped(BaseException):
@@ -63,8 +66,9 @@ def abreast(
         stop.set()
         for job in jobs:
             job.abort()
+        ends = time.monotonic() + LEAVING_S
         for thread in threads:
-            thread.join(LEAVING_S)
+            thread.join(max(0.0, ends - time.monotonic()))
 
 
 def _started(waiting: deque[Job[T]], told: _Queue[T], stop: threading.Event, number: int) -> list[threading.Thread]:
@@ -110,7 +114,7 @@ def _serve(job: Job[T], told: _Queue[T], stop: threading.Event) -> None:
         return
     except Exception as error:  # noqa: BLE001 - it is given where the jobs are waited for
         failed = error
-    how = "failed" if failed else "all is here"
+    how = "failed" if failed else job.summary()
     told.put(_Told(job.name, step=lambda board: board.end(job.name, how), failed=failed, over=True))
 
 

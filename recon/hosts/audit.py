@@ -59,7 +59,10 @@ class Audit:
         return {"script_sha256": digest} | ({} if digest in self._known else {"script": text})
 
     def close(self) -> None:
-        """Nothing more is written."""
+        """Nothing more is written; where nothing was, nothing ran, and no file stays."""
+        if not os.fstat(self._handle).st_size:
+            with suppress(OSError):
+                self.path.unlink()
         os.close(self._handle)
 
 

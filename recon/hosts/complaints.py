@@ -10,25 +10,28 @@ from recon.errors import (
     HostKeyChanged,
     HostKeyRevoked,
     HostKeyUnknown,
+    HostNameUnknown,
     ReconError,
     TimedOut,
     Unreachable,
 )
 from recon.hosts.effective import Effective
 from recon.hosts.exchange import first_line
+from recon.hosts.patterns import lookup_name
 from recon.hosts.target import command
 from recon.hosts.throttle import Crowded
+from recon.hosts.trust import forget
 
 _ASK_SSH = "Try: "
 """A hint that the command for the host completes."""
-_KEY_HINT = (
-    "Compare it with what its administrator says; `ssh-keygen -R` forgets an old key, --accept-new adds a new one."
-)
+_CHANGED = "Somebody may be in between; if the host was set up anew, remove the old key: "
+"""Likewise."""
+_NEW = "Compare it with what its administrator says; --accept-new adds a new one."
 _KINDS: tuple[tuple[str, Callable[[str, str], ReconError], str], ...] = (
     (r"REVOKED HOST KEY DETECTED|marked as revoked", HostKeyRevoked, "Do not connect before it has a new key."),
-    (r"REMOTE HOST IDENTIFICATION HAS CHANGED", HostKeyChanged, _KEY_HINT),
-    (r"No .* host key is known for|Host key verification failed|authenticity of host", HostKeyUnknown, _KEY_HINT),
-    (r"Could not resolve hostname", Unreachable, "A typing error, or a name that only a VPN or a jump host knows?"),
+    (r"REMOTE HOST IDENTIFICATION HAS CHANGED", HostKeyChanged, _CHANGED),
+    (r"No .* host key is known for|Host key verification failed|authenticity of host", HostKeyUnknown, _NEW),
+    (r"Could not resolve hostname", HostNameUnknown, "A typing error, or a name that only a VPN or a jump host knows?"),
     (r"Connection refused", Unreachable, "Is sshd running there, on that port?"),
     (r"No route to host|Network is unreachable", Unreachable, "Is the network or the VPN up?"),
     (r"timed out|[Tt]imeout, server .* not responding", TimedOut, "A firewall that drops, or a host that is off?"),
@@ -42,6 +45,8 @@ _KINDS: tuple[tuple[str, Callable[[str, str], ReconError], str], ...] = (
 _CROWDED = re.compile(
     r"MaxStartups|Not allowed at this time|kex_exchange_identification: (?:read: )?Connection (?:closed|reset)"
 )
+_OFFENDING = re.compile(r"^Offending .*key in (?P<path>.+):\d+\r?$", re.MULTILINE)
+_WHOSE_KEY = re.compile(r"^Host key for (?P<name>\S+) has changed", re.MULTILINE)
 _PORT = re.compile(r"\bport (\d+)")
 
 
@@ -61,12 +66,20 @@ def read(name: str, route: Sequence[Effective], said: bytes, config: Path | None
             start = text.rfind("\n", 0, found.start()) + 1
             line = first_line(text[start:].encode("utf-8", "replace"), 200).strip("@ ")
             tried = command(target, config, "-G") if hint == _ASK_SSH else ""
+            tried = _forget(route[-1], text) if hint == _CHANGED else tried
             return kind(f"{_whose(name, route, line)}: {line}", f"{hint}{tried}")
     if _CROWDED.search(text):
         return Crowded(first_line(said))
     return Unreachable(
         f"{name}: ssh ended: {first_line(said) or 'it did not say why'}", f"Try: {command(target, config)}"
     )
+
+
+def _forget(hop: Effective, said: str) -> str:
+    """The command that removes the old key of the host that ssh complains of: it says itself where that stands."""
+    file, whose = _OFFENDING.search(said), _WHOSE_KEY.search(said)
+    path = file["path"] if file else str(next(iter(hop.user_known_hosts_files), "~/.ssh/known_hosts"))
+    return forget(path, whose["name"] if whose else lookup_name(hop.known_as, hop.known_port))
 
 
 def _whose(name: str, route: Sequence[Effective], line: str) -> str:

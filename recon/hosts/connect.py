@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from recon.errors import ReconError, Unreachable
+from recon.errors import HostNameUnknown, ReconError, Unreachable
 from recon.hosts import openssh
-from recon.hosts.effective import Effective, route
+from recon.hosts.effective import Effective, configuration, route
 from recon.hosts.shell import SshShell
 from recon.hosts.target import Target
 from recon.hosts.terminal import person
@@ -41,6 +41,20 @@ def connect(target: Target, options: Options | None = None) -> Iterator[SshShell
         ReconError: it cannot be reached, trusted or logged in to.
     """
     options = options or Options()
+    try:
+        with _connected(target, options) as shell:
+            yield shell
+    except HostNameUnknown as error:
+        raise HostNameUnknown(error.message, f"{error.hint} {_where_aliases_stand(options.config)}") from error
+
+
+def _where_aliases_stand(config: Path | None) -> str:
+    file = configuration(config)
+    return f"Aliases were looked for in {file}" + ("." if file.exists() else ", which does not exist.")
+
+
+@contextlib.contextmanager
+def _connected(target: Target, options: Options) -> Iterator[SshShell]:
     name = target.typed
     hops = route(target, config=options.config)
     beyond = [reason for hop in hops for reason in hop.beyond_paramiko]

@@ -80,6 +80,11 @@ class Effective:
         return 22 if self.host_key_alias else self.port
 
 
+def configuration(named: Path | None, environment: Mapping[str, str] | None = None) -> Path:
+    """The configuration that ssh reads: the one that is named, else the one of the account, whatever HOME says."""
+    return named or Path(here(environment).home) / ".ssh" / "config"
+
+
 def effective(
     target: Target,
     *,

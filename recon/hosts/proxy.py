@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Protocol
 
-from recon.errors import TimedOut, Unreachable
+from recon.errors import HostNameUnknown, TimedOut, Unreachable
 from recon.hosts.exchange import first_line
 
 _FAMILIES = {"inet": socket.AF_INET, "inet6": socket.AF_INET6}
@@ -84,13 +84,14 @@ def connected(
         alive_s: After so long without an acknowledgement the kernel gives up, where it can be told.
 
     Raises:
-        Unreachable: there is no such host, no way, or nobody listens.
+        HostNameUnknown: there is no such host.
+        Unreachable: there is no way, or nobody listens.
         TimedOut: nothing answered.
     """
     try:
         addresses = socket.getaddrinfo(host, port, _FAMILIES.get(family, socket.AF_UNSPEC), socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
-        raise Unreachable(
+        raise HostNameUnknown(
             f"{name}: there is no host called {host!r}",
             "A typing error, or a name that only a VPN or a jump host knows?",
         ) from error

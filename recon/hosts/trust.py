@@ -7,6 +7,7 @@ other keys are known is never new.
 
 import base64
 import os
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,13 +159,29 @@ class KnownHosts:
             return HostKeyChanged(
                 f"{shown.name} shows another key than the one that is known: {key}",
                 f"{first.place} has {type_of(first.blob)} {fingerprint(first.blob)}. Somebody may be in between; if"
-                f" the host was set up anew, remove the old key: ssh-keygen -R '{shown.name}'",
+                f" the host was set up anew, remove the old key: {_removal(first, shown.name)}",
             )
         unread = f" Not read: {self.unread[0]}." if self.unread else ""
         return HostKeyUnknown(
             f"{shown.name} is not a known host; its key is {key}",
             f"Compare it with what its administrator says, then connect once with ssh, or add --accept-new.{unread}",
         )
+
+
+def forget(path: "Path | str", name: str) -> str:
+    """The command that removes the keys of one host from one file of known hosts.
+
+    >>> forget("/home/me/my hosts", "[gpu07]:2222")
+    "ssh-keygen -f '/home/me/my hosts' -R '[gpu07]:2222'"
+    """
+    return shlex.join(("ssh-keygen", "-f", str(path), "-R", name))
+
+
+def _removal(line: Line, name: str) -> str:
+    """How the key of a line is removed; ssh-keygen leaves lines with patterns as they are."""
+    if any(mark in line.patterns for mark in "*?!"):
+        return f"take the line out of {line.path}; it speaks of {line.patterns}"
+    return forget(line.path, name)
 
 
 def append(path: Path, name: str, port: int, blob: bytes, *, hash_names: bool = False) -> str:

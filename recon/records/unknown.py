@@ -11,6 +11,28 @@ TARGET = "target"
 PARTLY = "CUDA source, partly"
 """`what` of sources that were examined as far as their grammar reads; they hide nothing that a caller does not show."""
 
+FOLDER = "folder"
+"""`what` of folders of a tree that were not read: files of any kind may lie in them."""
+FILES = frozenset({FOLDER, "file", "source file", "package folder"})
+"""`what` of all that was not read of a tree's folders, by paths that count from the folder that holds the packages."""
+_DENIED = "Permission denied"
+
+
+def denied(owner: str = "") -> str:
+    """Why something is unread that others may read, with the name of its owner where that is known.
+
+    >>> denied("alice")
+    'Permission denied: its owner alice or root can scan it, or whoever is given the right to read it'
+    """
+    who = (
+        f"its owner {owner} or root"
+        if owner not in {"", "root"}
+        else "its owner root"
+        if owner
+        else "its owner or root"
+    )
+    return f"{_DENIED}: {who} can scan it, or whoever is given the right to read it"
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:

@@ -141,13 +141,16 @@ class Bundle:
 
         def take(path: str, data: bytes) -> None:
             files[path] = SourceFile(path, store.put(data), len(data))
-            progress.advance(len(data))
 
-        progress.start(f"reading {self._name}", sum(end - start for start, end in (each.archive for each in packages)))
+        progress.start(
+            f"unpacking sources of {self._name}", sum(end - start for start, end in (each.archive for each in packages))
+        )
         for each in packages:
             reader = TarReader(sizes, take, others=True)
             for at in range(*each.archive, _PIECE):
-                reader(self._data[at : min(at + _PIECE, each.archive[1])])
+                end = min(at + _PIECE, each.archive[1])
+                reader(self._data[at:end])
+                progress.advance(end - at)
         progress.finish()
         for path, listed in listing.files.items():
             if path != listed.target and listed.target in files:

@@ -41,13 +41,16 @@ def fetch_files(
     Raises:
         Unreachable: the machine did not answer.
     """
-    progress.start(f"receiving sources from {shell.name}", sum(listed.size_bytes for listed in wanted))
+    progress.start(
+        f"receiving sources from {shell.name}", sum({listed.target: listed.size_bytes for listed in wanted}.values())
+    )
     for batch in _batches(wanted):
         paths_of: dict[str, list[str]] = {}
         for listed in batch:
             paths_of.setdefault(listed.target, []).append(listed.path)
         sizes = {listed.target: listed.size_bytes for listed in batch}
         for target, got in _Batch(shell, root, sizes, progress).bring():
+            progress.advance(max(0, sizes[target] - (0 if isinstance(got, str) else len(got))))  # it will not come
             for path in paths_of[target]:
                 yield path, Unknown("source file", printable(path), got) if isinstance(got, str) else got
     progress.finish()
@@ -116,7 +119,7 @@ class _Batch:
     def _take(self, path: str, data: bytes) -> None:
         if path not in self._got:
             self._got[path] = data
-            self._progress.advance(len(data))
+            self._progress.advance(min(len(data), self._sizes[path]))
 
 
 def _limit(path: str) -> int:

@@ -37,6 +37,7 @@ elif find / -prune -printf '' >/dev/null 2>&1; then
       -o -type f @MATTERS@ -printf '//f|%s|%C@|%T@|%p\0'
   }
   state='find -H "$real" -prune -printf "%s|%C@|%T@"'
+  owner='find -H "$folder" -prune -printf "%u:%U"'
 elif ! stat -c %s / >/dev/null 2>&1; then lacks='find -printf or stat -c'
 else
   walk() {
@@ -44,6 +45,7 @@ else
       -o -type f @MATTERS@ -exec stat -c '//f|%s|%Z|%y %z|%n' {} +
   }
   state='stat -c "%s|%Z|%y %z" -- "$real"'
+  owner='stat -c "%U:%u" -- "$folder"'
 fi
 links='
   for link do
@@ -58,7 +60,10 @@ links='
     fi
     printf "//l|%s|%s|%s\0%s\0" "$kind" "$told" "$link" "$real"
   done'
-closed='for folder do { [ -r "$folder" ] && [ -x "$folder" ]; } || printf "//u|%s\0" "$folder"; done'
+closed='
+  for folder do
+    { [ -r "$folder" ] && [ -x "$folder" ]; } || printf "//u|%s|%s\0" "$('$owner')" "$folder"
+  done'
 heard() {
   { said=$({ "$@" 2>&1 >&3 3>&-; printf '\n%s' "$?"; } | sed -e '@COMPLAINTS@,${$!d' -e '}'); } 3>&1
   printf '\0\n//c|%s\0' "$said"  # the record before it may have been cut anywhere

@@ -10,7 +10,7 @@ no path that `find` prints holds two slashes, so that no name, whatever is in it
     //m|why|package         a package folder that is none
     //x|why                 the folder that holds them cannot be entered
     //d|device|path         a folder
-    //u|path                a folder that may not be listed
+    //u|owner:number|path   a folder that may not be listed
     //f|size|ctime|mtime|path                      a file that matters
     //l|kind|size|ctime|mtime|path\0real           a link, and what it leads to
     //c|complaints          what one of the walks said on standard error, a line each, and last its exit status
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 
 from recon.errors import Unreadable
 from recon.ports import Entry
-from recon.records.unknown import Unknown
+from recon.records.unknown import FOLDER, Unknown, denied
 from recon.sources.host_scripts import COMPLAINTS
 from recon.sources.select import DENIED, MAX_FILES, Kind, fault_of, kind_of, printable
 
@@ -38,6 +38,7 @@ _RECORD = re.compile(rb"(?:[\0\n]?\0\n|[\0\n])//")
 _FRACTION = re.compile(r"\.\d*[1-9]")
 _GONE = "No such file or directory"
 _COMPLAINT = re.compile(r"['`\"]?(?P<path>\./.*?)['\"]?: (?P<why>[^:]+)$")
+_NAME = re.compile(r"[\w.$@\\-]{1,64}")
 _WIDEST = 200
 _KILLED = 128
 """A status above it is that of a program that a signal ended."""
@@ -152,8 +153,8 @@ class _Reader:
                 device, path = rest.split("|", 1)
                 self._folder(device, _plain(path))
             case "u":
-                path = _plain(rest)
-                self._found[path] = Unknown("folder", printable(path), DENIED)
+                owner, path = rest.split("|", 1)
+                self._found[_plain(path)] = Unknown(FOLDER, printable(_plain(path)), denied(_owner(owner)))
             case "f":
                 size, changed, written, path = rest.split("|", 3)
                 self._file(_plain(path), _size(size), f"{changed} {written}", _plain(path))
@@ -289,6 +290,14 @@ def _size(text: str) -> int:
 
 def _denied(why: str) -> str:
     return DENIED if why == "Permission denied" else why
+
+
+def _owner(told: str) -> str:
+    """The name of `name:number`, or the number where nobody has that name."""
+    name, _, number = told.partition(":")
+    if _NAME.fullmatch(name) and name not in {"UNKNOWN", number}:
+        return name
+    return f"with the number {int(number)}" if number.isascii() and number.isdecimal() and len(number) < 11 else ""
 
 
 def _plain(path: str) -> str:

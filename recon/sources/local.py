@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pwd
 import stat
 import weakref
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from recon.errors import Unreadable
 from recon.ports import Entry
-from recon.records.unknown import Unknown
+from recon.records.unknown import FOLDER, Unknown, denied
 from recon.sources.select import DENIED, MAX_SOURCE_BYTES, SKIPPED_FOLDERS, Kind, fault_of, kind_of, printable
 
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a FIFO put there later cannot hold us
@@ -118,7 +119,7 @@ class LocalTree:
                 with os.scandir(self.root / folder) as listing:
                     found = sorted(listing, key=lambda item: item.name)
             except OSError as error:
-                yield Unknown("folder", printable(folder), _why(error))
+                yield Unknown(FOLDER, printable(folder), _why(error, self.root / folder))
                 continue
             for item in found:
                 path = f"{folder}/{item.name}"
@@ -217,11 +218,23 @@ def _inside(real: str, homes: tuple[str, ...]) -> bool:
     return any(real == home or real.startswith(home + os.sep) for home in homes)
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception, folder: Path | None = None) -> str:
     if isinstance(error, Unreadable):
         return error.message
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         return "it is a link that leads nowhere"
     if isinstance(error, OSError) and error.errno == errno.EACCES:
-        return DENIED
+        return denied(_owner(folder)) if folder else DENIED
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _owner(folder: Path) -> str:
+    """The name of a folder's owner, or the number where nobody has it; '' where it cannot be looked at."""
+    try:
+        number = folder.stat().st_uid
+    except OSError:
+        return ""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"with the number {number}"

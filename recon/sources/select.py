@@ -7,7 +7,7 @@ import re
 from enum import Enum
 
 from recon.ports import Entry
-from recon.records.unknown import Unknown
+from recon.records.unknown import Unknown, denied
 
 MAX_SOURCE_BYTES = 8 << 20
 """A larger source is generated data; it is reported, not read."""
@@ -28,7 +28,7 @@ METADATA_FILES = ("METADATA", "RECORD", "WHEEL", "INSTALLER", "direct_url.json",
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", ".git", ".hg", ".svn"})
 
-DENIED = "Permission denied: its owner or root can scan it, or whoever is given the right to read it"
+DENIED = denied()
 """Why something is unread that others may read."""
 
 _LIBRARY = re.compile(r"\.so(\.[0-9]+)*")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recon.cli.checks import Check, machine, ssh_here, way_to
+from recon.hosts.effective import configuration
 from recon.hosts.effective import effective
 from recon.hosts.local import LocalShell, clean_environment
 from recon.hosts.target import parse
@@ -113,9 +114,9 @@ def test_the_way_to_a_host_without_an_ssh_program_says_what_is_missing(tmp_path:
 def test_what_is_missing_here_sets_the_exit_code(recon_command: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
     """As JSON and as rows: the same checks."""
     checks = [Check("here", "ssh", "ok", "/usr/bin/ssh"), Check("here", "GPU", "missing", "none", "Scans need none.")]
-    monkeypatch.setattr("recon.cli.doctor._here", lambda alone: iter(checks))
+    monkeypatch.setattr("recon.cli.doctor._here", lambda config, alone: iter(checks))
     rows, told = recon_command("doctor"), recon_command("doctor", "--json")
-    monkeypatch.setattr("recon.cli.doctor._here", lambda alone: iter(checks[:1]))
+    monkeypatch.setattr("recon.cli.doctor._here", lambda config, alone: iter(checks[:1]))
     good = recon_command("doctor")
 
     assert (3, 3, 0) == (rows.code, told.code, good.code)
@@ -128,7 +129,7 @@ def test_what_is_missing_here_sets_the_exit_code(recon_command: Recon, monkeypat
 def test_a_screen_puts_the_hint_below(recon_command: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a host says of itself does not leave its cell."""
     checks = [Check("gpu07", "machine", "warn", "evil\x1b[2J\nname", "Do this.")]
-    monkeypatch.setattr("recon.cli.doctor._here", lambda alone: iter(checks))
+    monkeypatch.setattr("recon.cli.doctor._here", lambda config, alone: iter(checks))
     monkeypatch.setenv("FORCE_COLOR", "1")
     shown = recon_command("doctor").out
 
@@ -230,3 +231,27 @@ def test_options_that_would_do_nothing_are_refused(recon_command: Recon, words: 
 
     assert (2, "") == (ended.code, ended.out)
     assert f"error: {said}" in ended.err
+
+
+def test_the_configuration_that_ssh_reads_is_named(tmp_path: Path) -> None:
+    """Or that it is not there; one that was named is no matter of HOME."""
+    file = tmp_path / "config"
+    absent, *_ = [check for check in ssh_here(None, file, str(tmp_path)) if check.what == "config"]
+    file.write_text("")
+    said = [check for check in ssh_here(None, file, str(tmp_path)) if check.what == "config"]
+
+    assert ("ok", f"{file} (absent)") == (absent.standing, absent.detail)
+    assert [("ok", f"{file} (read)")] == [(check.standing, check.detail) for check in said]
+
+
+def test_a_home_that_is_not_the_accounts_is_a_warning(tmp_path: Path) -> None:
+    """People look for their configuration there, and ssh does not."""
+    home = configuration(None).parent.parent
+    odd = [check for check in ssh_here(None, None, str(tmp_path)) if check.what == "config"]
+    usual = [check for check in ssh_here(None, None, str(home)) if check.what == "config"]
+
+    assert [("warn", f"HOME is {tmp_path}, and ssh reads what lies in the home of the account: {home}")] == [
+        (check.standing, check.detail) for check in odd[1:]
+    ]
+    assert f"--ssh-config {tmp_path}/.ssh/config" in odd[1].hint
+    assert [str(home / ".ssh" / "config")] == [check.detail.partition(" (")[0] for check in usual]

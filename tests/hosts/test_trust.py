@@ -57,7 +57,20 @@ def test_a_changed_key_names_the_line_that_it_contradicts(tmp_path: Path) -> Non
 
     assert fingerprint(blob(1)) in caught.value.message
     assert f"{tmp_path}/known_hosts:2 has ssh-ed25519 {fingerprint(blob(2))}" in caught.value.hint
-    assert "ssh-keygen -R 'gpu07'" in caught.value.hint
+    assert caught.value.hint.endswith(f"remove the old key: ssh-keygen -f {tmp_path}/known_hosts -R gpu07")
+
+
+def test_what_removes_a_changed_key_is_a_command_for_a_shell(tmp_path: Path) -> None:
+    """With the file that has it, spaces and brackets quoted; ssh-keygen leaves lines with patterns as they are."""
+    folder = tmp_path / "my keys"
+    folder.mkdir()
+    with pytest.raises(HostKeyChanged) as plain:
+        known(folder, f"[gpu07]:2222 {key(2)}\n").check("gpu07", 2222, blob(1))
+    with pytest.raises(HostKeyChanged) as pattern:
+        known(folder, f"gpu* {key(2)}\n").check("gpu07", 22, blob(1))
+
+    assert plain.value.hint.endswith(f": ssh-keygen -f '{folder}/known_hosts' -R '[gpu07]:2222'")
+    assert pattern.value.hint.endswith(f"take the line out of {folder}/known_hosts; it speaks of gpu*")
     assert ("host_key", "changed") == (caught.value.kind, caught.value.why)
 
 
