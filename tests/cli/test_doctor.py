@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from recon.cli.checks import Check, machine, ssh_here, way_to
-from recon.hosts.effective import configuration
-from recon.hosts.effective import effective
+from recon.hosts.effective import configuration, effective
 from recon.hosts.local import LocalShell, clean_environment
 from recon.hosts.target import parse
 from tests.cli.conftest import Recon

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recon.records.unknown import PACKAGE, Unknown
+from recon.records.unknown import PACKAGE, Unknown, denied
 from recon.records.verdict import Standing
 from recon.runs.files import listing, load, save
 from tests.cli.conftest import Ended, Recon
@@ -287,3 +287,44 @@ def test_a_question_imports_nothing_that_a_scan_needs() -> None:
 
     assert {"recon.kept.kept", "sqlite3"} <= loaded
     assert set() == loaded & {"libcst", "tree_sitter", "jinja2", "rich", "recon.pipeline", "recon.index", "networkx"}
+
+
+@pytest.fixture
+def closed(state: Path) -> Path:
+    """A run whose only install has a folder that could not be read."""
+    run = load(listing(state)[0].path)
+    gap = Unknown("folder", "engine/closed/sample", denied("alice"))
+    held = replace(verdict("accept.tree.greedy", Standing.UNKNOWN), searched=proof(unread=(gap,)))
+    return save(replace(run, installs=(replace(run.installs[0], verdicts=(held, held)),)), state)
+
+
+@pytest.mark.parametrize("word", ["closed/sample/walk.py:7", "engine/closed/sample/x/walk.py", "sample/a.py::walk"])
+def test_a_place_that_the_scan_could_not_read_is_not_called_missing(
+    recon_command: Recon, closed: Path, word: str
+) -> None:
+    """What would have to be done is: its right, and a new scan."""
+    ended = recon_command("paths", "--to", word, "--run", str(closed))
+
+    assert (3, "") == (ended.code, ended.out)
+    assert "error: engine/closed/sample was not readable in that scan" in ended.err
+    assert "its owner alice or root can scan it" in ended.err
+    assert "Then scan again: recon scan --path 'a b'" in ended.err
+
+
+def test_what_was_not_read_is_told_beside_what_is_not_found(recon_command: Recon, closed: Path) -> None:
+    place = recon_command("paths", "--to", "none.py:1", "--run", str(closed))
+    name = recon_command("paths", "--to", "zzzzzz", "--run", str(closed))
+
+    assert [2, 2] == [place.code, name.code]
+    for each in (place, name):
+        assert "Not read in that scan: one-1.0-aaaaaa:engine/closed/sample." in each.err
+
+
+def test_find_says_what_was_not_searched(recon_command: Recon, closed: Path) -> None:
+    """In one note, off the way of what is found."""
+    ended = recon_command("find", "verify", "--run", str(closed))
+
+    assert 0 == ended.code
+    assert ended.err == (
+        "not read in that scan: one-1.0-aaaaaa:engine/closed/sample; what is called so there is not shown\n"
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recon.cli.scan import held
 from recon.errors import Interrupted, NoEngine, NotFound
 from recon.pipeline import CACHE, ScanTargets, Settings
 from recon.records.run import Run
@@ -119,7 +120,24 @@ def test_an_interrupted_scan_is_saved_and_ends_with_130(recon_command: Recon, st
 
     assert (130, "") == (ended.code, ended.out)
     assert partial == load(saved.path)
+    assert f"interrupted; {held(partial, 0, keeps_sources=True)}\n" in ended.err
     assert f"see it: recon runs show {saved.path.name}; as one page: recon report --html" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("judged", "coming", "keeps", "words"),
+    [
+        (0, 0, True, "no install was judged yet; sources that came are in the cache"),
+        (0, 2, False, "no install was judged yet; no source is kept, as asked"),
+        (1, 3, True, "1 of 3 installs that were found is judged; sources that came are in the cache"),
+        (1, 1, False, "1 of 1 installs that were found is judged"),
+    ],
+)
+def test_what_an_interrupted_scan_holds_is_said(judged: int, coming: int, keeps: bool, words: str) -> None:
+    """Nobody is told that something is kept where nothing is."""
+    partial = replace(scan(), complete=False, installs=scan().installs[:judged])
+
+    assert words == held(partial, coming, keeps_sources=keeps)
 
 
 def test_an_interrupt_before_anything_is_known_saves_nothing(recon_command: Recon, stages: Stages, state: Path) -> None:

@@ -76,3 +76,16 @@ def test_options_that_do_something_are_not_refused(recon_command: Recon, stages:
     recon_command("scan", "--host", "gpu07", "--batch", "--no-source", "--accept-new")
 
     assert 2 == len(stages.asked)
+
+
+@pytest.mark.parametrize("named", ["envs/serve", "~/env", "/a\nb"])
+def test_an_environment_of_a_host_is_a_whole_path(recon_command: Recon, named: str) -> None:
+    ended = recon_command("scan", "--host", "gpu07", "--plan", "--environment", named)
+
+    assert (2, True) == (ended.code, "is no whole path" in ended.err)
+
+
+def test_an_environment_without_a_host_would_do_nothing(recon_command: Recon) -> None:
+    ended = recon_command("scan", "--environment", "/srv/env")
+
+    assert (2, True) == (ended.code, "--environment is about hosts" in ended.err)

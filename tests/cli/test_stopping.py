@@ -176,3 +176,17 @@ def test_a_probe_that_is_stopped_may_still_say_how_far_it_came(
     (saved,) = listing(state)
 
     assert (130, "probe", False) == (ended.code, saved.kind, load(saved.path).complete)
+
+
+def test_an_interrupted_command_is_not_taken_down_piece_by_piece() -> None:
+    """What half a scan holds takes long to let go; everything was saved and ended before."""
+    code = (
+        "import atexit, time\nimport recon.cli.app as app\nfrom recon.__main__ import main\n"
+        "def interrupted(): raise SystemExit(130)\n"
+        "app.main = interrupted\natexit.register(time.sleep, 120)\nprint('said', end='')\nmain()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (130, "said") == (ended.returncode, ended.stdout)

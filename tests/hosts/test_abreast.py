@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 from recon.errors import Fault, ReconError, Unreachable
-from recon.hosts.abreast import Job, abreast
+from recon.hosts.abreast import LEAVING_S, Job, abreast
 from recon.ports import Progress, Silent
 
 
@@ -117,3 +117,29 @@ def test_who_leaves_stops_the_others() -> None:
     given.close()
 
     assert ended.wait(5)
+
+
+def test_how_complete_it_is_is_said_where_the_work_ends() -> None:
+    heard = Heard()
+    jobs = [Job(name, lambda _: iter([1]), summary=lambda: "transfer done; 1 folder unread") for name in ("a", "b")]
+    list(abreast(jobs, heard))
+
+    assert ["transfer done; 1 folder unread"] * 2 == [each for each in heard.said if isinstance(each, str)]
+
+
+def test_threads_that_do_not_stop_are_waited_for_together() -> None:
+    """Not one after the other: a scan of many hosts that is stopped ends soon."""
+    going = threading.Event()
+
+    def stubborn(_: Progress) -> Iterator[int]:
+        yield 1
+        going.wait(60)
+
+    given = abreast([Job(str(number), stubborn) for number in range(8)], Silent())
+    next(given)
+    began = time.monotonic()
+    given.close()
+    took = time.monotonic() - began
+    going.set()
+
+    assert took < 3 * LEAVING_S

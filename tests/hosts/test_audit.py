@@ -167,3 +167,13 @@ def test_what_a_host_answered_last_is_kept_when_the_disk_is_full(tmp_path: Path)
         Audited(Filling("gpu07"), audit, WAY).run("sleep 9", timeout_s=0.1)
 
     assert "answered\n" == answer
+
+
+def test_a_file_in_which_nothing_stands_is_taken_away(tmp_path: Path) -> None:
+    """Nothing ran: a login failed before."""
+    idle, busy = audit_for("a", tmp_path), audit_for("b", tmp_path)
+    busy.write(event="asked")
+    idle.close()
+    busy.close()
+
+    assert [busy.path] == list(busy.path.parent.iterdir())

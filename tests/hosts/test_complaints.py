@@ -99,3 +99,18 @@ def test_a_configuration_that_ssh_refuses_is_tried_with_its_file(tmp_path: Path)
         route(parse("gpu1"), config=config)
 
     assert f"Try: ssh -G -F {config} gpu1" == caught.value.hint
+
+
+def test_a_changed_key_is_removed_from_the_file_that_ssh_names(hops: tuple[Effective, ...]) -> None:
+    """By a command that a shell takes as it stands."""
+    said = (
+        b"@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"
+        b"Add correct host key in /home/me/my keys/known to get rid of this message.\r\n"
+        b"Offending ED25519 key in /home/me/my keys/known:3\r\n"
+        b"Host key for [10.0.0.1]:2222 has changed and you have requested strict checking.\r\n"
+        b"Host key verification failed.\r\n"
+    )
+    error = read("gpu1", hops, said)
+
+    assert not isinstance(error, Crowded)
+    assert error.hint.endswith(": ssh-keygen -f '/home/me/my keys/known' -R '[10.0.0.1]:2222'")

@@ -71,7 +71,7 @@ def test_what_removes_a_changed_key_is_a_command_for_a_shell(tmp_path: Path) -> 
 
     assert plain.value.hint.endswith(f": ssh-keygen -f '{folder}/known_hosts' -R '[gpu07]:2222'")
     assert pattern.value.hint.endswith(f"take the line out of {folder}/known_hosts; it speaks of gpu*")
-    assert ("host_key", "changed") == (caught.value.kind, caught.value.why)
+    assert ("host_key", "changed") == (plain.value.kind, plain.value.why)
 
 
 def test_a_key_of_another_type_makes_a_known_host_no_new_one(tmp_path: Path) -> None:

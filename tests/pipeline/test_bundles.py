@@ -206,3 +206,26 @@ def test_a_bundle_that_was_cut_off_fails_alone(settings: Settings, tmp_path: Pat
 
     assert run.installs
     assert str(cut) in [each.where for each in run.unknowns]
+
+
+def test_progress_of_a_bundle_ends_at_its_total(settings: Settings, tmp_path: Path) -> None:
+    class Counted(Silent):
+        def __init__(self) -> None:
+            self.tasks: list[tuple[str, int | None, int]] = []
+
+        def start(self, task: str, total: int | None) -> None:
+            self.tasks.append((task, total, 0))
+
+        def advance(self, amount: int = 1, note: str = "") -> None:
+            task, total, done = self.tasks[-1]
+            self.tasks[-1] = (task, total, done + amount)
+
+    home = tmp_path / "home"
+    environment(home)
+    counted = Counted()
+    targets = ScanTargets((), (), local=False, bundles=(str(collected(home)),))
+    pipeline.scan(targets, settings, counted)
+    (task,) = [each for each in counted.tasks if each[0].startswith("unpacking")]
+
+    assert task[1]
+    assert task[1] == task[2]

@@ -17,12 +17,11 @@ from recon.errors import Unreadable
 from recon.ports import Reply, Silent
 from recon.records.install import Engine, Found, Provenance
 from recon.records.source import Snapshot
-from recon.records.unknown import Unknown
+from recon.records.unknown import Unknown, denied
 from recon.sources.capture import capture
 from recon.sources.edits import compare_with_record
 from recon.sources.local import LocalTree
 from recon.sources.remote import RemoteTree, look
-from recon.sources.select import DENIED
 from recon.sources.store import BlobStore
 from tests.sources.made import Told, library
 from tests.sources.shells import Counted, busybox, posix
