@@ -120,9 +120,12 @@ def test_who_leaves_stops_the_others() -> None:
 
 
 def test_how_complete_it_is_is_said_where_the_work_ends() -> None:
+    def work(progress: Progress) -> Iterator[int]:
+        del progress
+        yield 1
+
     heard = Heard()
-    jobs = [Job(name, lambda _: iter([1]), summary=lambda: "transfer done; 1 folder unread") for name in ("a", "b")]
-    list(abreast(jobs, heard))
+    list(abreast([Job(name, work, summary=lambda: "transfer done; 1 folder unread") for name in ("a", "b")], heard))
 
     assert ["transfer done; 1 folder unread"] * 2 == [each for each in heard.said if isinstance(each, str)]
 

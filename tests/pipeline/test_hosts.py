@@ -21,7 +21,7 @@ from recon.errors import (
     Unreachable,
     Unreadable,
 )
-from recon.hosts.limits import PRELUDE
+from recon.hosts.limits import HOST_S, PRELUDE
 from recon.hosts.local import LocalShell
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Reply, Silent
@@ -96,8 +96,15 @@ def environment(home: Path, *more: Mapping[str, str | bytes]) -> Path:
     return site
 
 
-def scanned(hosts: Hosts, settings: Settings, *names: str, paths: tuple[str, ...] = (), **access: float) -> Run:
-    made = replace(settings, access=Access(hosts.connect, **access))
+def scanned(
+    hosts: Hosts,
+    settings: Settings,
+    *names: str,
+    paths: tuple[str, ...] = (),
+    budget_s: float = HOST_S,
+    max_load: float = 0.0,
+) -> Run:
+    made = replace(settings, access=Access(hosts.connect, budget_s, max_load))
     return pipeline.scan(ScanTargets(paths, (), local=False, hosts=names), made, Silent())
 
 
