@@ -100,7 +100,7 @@ def mutant(whole: Fixture, kind: str, change: Change) -> Mutant:
     for old, new, *rest in changes(change):
         cut = without(cut, old, new)
         left = Standing(rest[0]) if rest else left
-    wrong = [path for path, text in cut.files.items() if not parses(path, text)]
+    wrong = [path for path, text in cut.files.items() if parses(path, whole.files[path]) and not parses(path, text)]
     assert [] == wrong, f"{whole.group} {whole.name}: {kind} leaves no program"
     return Mutant(kind, whole, cut, left)
 
