@@ -13,9 +13,11 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 endif
 ARGS ?=
 WORKERS ?= 2
+RUNS ?= 5
 
 VENV := .venv
 GPU_VENV := .venvs/gpu
+BENCH_VENV := .venvs/bench
 BIN := $(VENV)/bin
 RECON := $(BIN)/recon
 PIP := -m pip --disable-pip-version-check -qq install
@@ -24,7 +26,8 @@ PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
 TIMED = $(PYTHON) tools/timed.py "make $@"
 
-.PHONY: help python test check full ssh-matrix demo fix docs clean _test _check _full _slow _matrix _demo _fix
+.PHONY: help python test check full ssh-matrix bench-index demo fix docs clean _test _check _full _slow _matrix _bench \
+	_demo _fix
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +43,9 @@ full: python ## check, then the slow rest: every release, the whole compile matr
 
 ssh-matrix: python ## the situations in which people reach hosts, on servers of its own (under four minutes)
 	@$(TIMED) $(MAKE) _matrix
+
+bench-index: python ## what reading vllm 0.20.1, or TREE=, costs over a bare parse, beside ast-grep (5 rounds)
+	@$(TIMED) $(MAKE) _bench
 
 demo: python ## scan two real releases, print the verdicts, write the page (about 3 minutes)
 	@$(TIMED) $(MAKE) _demo
@@ -100,6 +106,12 @@ _slow:
 
 _matrix: $(VENV)/.dev
 	$(BIN)/python $(PYTEST) --slow -m matrix tests/ssh/matrix $(ARGS)
+
+# The peer that it is held against lies in an environment of its own; where no index has it, the bench says so.
+_bench: $(VENV)/.client
+	@test -x $(BENCH_VENV)/bin/ast-grep || { "$(PYTHON)" -m venv --clear $(BENCH_VENV) && \
+		$(BENCH_VENV)/bin/python $(PIP) ast-grep-cli; } || true
+	$(BIN)/python tools/bench_index.py --ast-grep $(BENCH_VENV)/bin/ast-grep --runs $(RUNS) $(if $(TREE),--tree '$(TREE)')
 
 # Status 3 says that some files of a release could not be read in full: they are listed, and the verdicts heed them.
 _demo: $(VENV)/.client

@@ -34,18 +34,20 @@ def parents_and_memory() -> dict[int, tuple[int, int]]:
     return found
 
 
-def held_below(root: int, processes: dict[int, tuple[int, int]]) -> int:
-    """Resident kilobytes of a process and all its descendants; pages that they share count once for each."""
+def below(root: int, processes: dict[int, tuple[int, int]]) -> list[int]:
+    """A process and all its descendants."""
     children: dict[int, list[int]] = {}
     for pid, (parent, _) in processes.items():
         children.setdefault(parent, []).append(pid)
-    total = 0
-    waiting = [root]
-    while waiting:
-        pid = waiting.pop()
-        total += processes.get(pid, (0, 0))[1]
-        waiting.extend(children.get(pid, ()))
-    return total
+    found = [root]
+    for pid in found:
+        found.extend(children.get(pid, ()))
+    return found
+
+
+def held_below(root: int, processes: dict[int, tuple[int, int]]) -> int:
+    """Resident kilobytes of a process and all its descendants; pages that they share count once for each."""
+    return sum(processes.get(pid, (0, 0))[1] for pid in below(root, processes))
 
 
 class Watch:

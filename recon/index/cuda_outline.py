@@ -95,14 +95,21 @@ class _Reader:
     def read(self) -> None:
         """Walk the whole tree."""
         stack = self.stack
+        pop = stack.pop
         while stack:
-            item = stack.pop()
+            item = pop()
             if not isinstance(item, Node):
                 item()
-            elif (reads := _NODES.get(item.type)) is not None:
+                continue
+            kind = item.kind_id  # a number of the grammar: the name would be made anew for each node
+            if kind in _PLAIN:
+                if item.named_child_count:
+                    stack += reversed(item.named_children)
+            elif (reads := _READERS.get(kind)) is not None:
                 reads(self, item)
-            elif item.named_child_count:
-                stack += reversed(item.named_children)
+            else:
+                _sort(kind, item.type)
+                stack.append(item)
 
     def push(self, nodes: Iterable[Node | None]) -> None:
         """Leave nodes to be read next, in source order."""
@@ -345,3 +352,16 @@ _NODES: dict[str, Callable[[_Reader, Node], None]] = {
     "preproc_include": _Reader.include,
     "comment": lambda _, __: None,
 }
+_READERS: dict[int, Callable[[_Reader, Node], None]] = {}
+"""The same by the grammar's numbers, of which one name may have several, as far as they were met."""
+_PLAIN: set[int] = set()
+"""Numbers of the kinds of nodes that only hold others."""
+
+
+def _sort(kind: int, name: str) -> None:
+    """Learn how a kind of node is read."""
+    reads = _NODES.get(name)
+    if reads is None:
+        _PLAIN.add(kind)
+    else:
+        _READERS[kind] = reads

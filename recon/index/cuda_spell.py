@@ -50,6 +50,8 @@ def text_of(node: Node) -> str:
 
 def name_of(node: Node | None) -> str:
     """The name that a node spells, without template arguments; `a.b` for `a->b`, '' where there is none."""
+    if node is not None and node.type in _NAMES:  # most are plain
+        return text_of(node)[:_MOST_NAME]
     suffixes: list[str] = []
     prefixes: list[str] = []
     while node is not None and len(prefixes) + len(suffixes) < _MOST_PARTS:
@@ -166,7 +168,11 @@ def params(node: Node | None) -> tuple[Param, ...]:
 
 def word(node: Node) -> str:
     """A string's content if it could name something; of `name(Tensor x) -> ()`, the name."""
-    content = "".join(text_of(child) for child in node.named_children if child.type == "string_content")
+    content = text_of(node)
+    if content[:1] == content[-1:] == '"' and "\\" not in content:  # as most are: its children need not be made
+        content = content[1:-1]
+    else:
+        content = "".join(text_of(child) for child in node.named_children if child.type == "string_content")
     if schema := _SCHEMA.match(content):
         return schema[1]
     return content if _WORD.match(content) else ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import tree_sitter
 import tree_sitter_cuda
+from tree_sitter import Tree as Tree  # noqa: PLC0414 - for those who keep what `parsed` gives
 
 from recon.index.macro_bodies import as_functions
 from recon.index.term import NONE, Term, name
@@ -38,18 +39,24 @@ _ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"}
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
-def functions(data: bytes) -> Iterator[tuple[int, int, Term]]:
-    """Every function definition of a file.
+def parsed(data: bytes) -> Tree:
+    """The syntax tree of a file, to ask for `functions`."""
+    return tree_sitter.Parser(LANGUAGE).parse(as_functions(data))
+
+
+def functions(tree: Tree, around: int | None = None) -> Iterator[tuple[int, int, Term]]:
+    """The function definitions of a file.
 
     Args:
-        data: Bytes of the file.
+        tree: The syntax tree of the file.
+        around: A line, counted from 1: only what lies around it is read, since headers of thousands of functions are
+            asked for a few. None for all.
 
     Yields:
         (first, last, Term): the lines of the definition, counted from 1, and its `def` Term. Where the grammar takes
         one definition for a part of another, both are given.
     """
-    tree = tree_sitter.Parser(LANGUAGE).parse(as_functions(data))
-    for node in _descend(tree.root_node):
+    for node in _descend(tree.root_node, None if around is None else around - 1):
         if node.type == "function_definition":
             yield node.start_point[0] + 1, node.end_point[0] + 1, _function(node)
 
@@ -292,12 +299,14 @@ def _misread_comparison(node: tree_sitter.Node) -> Term:
     return _relabelled(read, _line(node), b"==" in text)
 
 
-def _descend(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+def _descend(node: tree_sitter.Node, row: int | None = None) -> Iterator[tree_sitter.Node]:
+    """A node and all below it in source order; with a row, counted from 0, only what lies on both sides of it."""
     stack = [node]
     while stack:
         node = stack.pop()
-        yield node
-        stack.extend(reversed(node.named_children))
+        if row is None or node.start_point[0] <= row <= node.end_point[0]:
+            yield node
+            stack.extend(reversed(node.named_children))
 
 
 def _relabelled(term: Term, line: int, keep_equality: bool) -> Term:

@@ -10,11 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
-import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
-
 from recon.index.compared import as_compare
-from recon.index.newer_tree import Convert
 from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 from recon.index.term import NONE, Term, name
 
@@ -100,6 +96,12 @@ def _parsed(text: bytes) -> ast.Module:
 
 def _newer(text: bytes) -> ast.Module:
     """What libcst reads, as a tree of the standard library."""
+    # Few trees need it, and it takes as long to import as all the rest of a scan that finds its answers kept.
+    import libcst as cst  # noqa: PLC0415
+    from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415
+
+    from recon.index.newer_tree import Convert  # noqa: PLC0415
+
     if bracket_depth(text) > DEEPEST_BRACKETS:
         raise ValueError("brackets nest too deep for libcst")
     try:

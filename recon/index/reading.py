@@ -21,7 +21,7 @@ from hashlib import blake2b
 import msgspec
 
 from recon.index.cache import OutlineCache, version_of
-from recon.index.cuda_terms import functions
+from recon.index.cuda_terms import Tree, functions, parsed
 from recon.index.inline import Callee, inlined
 from recon.index.libraries import Aliases
 from recon.index.pool import can_fork
@@ -269,14 +269,14 @@ def _lines(digest: str, blobs: Blobs) -> tuple[bytes, ...]:
 
 
 @lru_cache(maxsize=8)
-def _cuda_bodies(digest: str, blobs: Blobs) -> tuple[tuple[int, int, Term], ...]:
-    return tuple(functions(blobs.get(digest)))
+def _cuda_tree(digest: str, blobs: Blobs) -> Tree:
+    return parsed(blobs.get(digest))
 
 
 @lru_cache(maxsize=256)
 def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
     if cuda:
-        around = [found for found in _cuda_bodies(part.digest, blobs) if found[0] <= part.line <= found[1]]
+        around = list(functions(_cuda_tree(part.digest, blobs), part.line))
         if not around:
             raise ValueError("the grammar reads no function there")
         return min(around, key=lambda found: found[1] - found[0])[2]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recon.index.cuda_terms import functions
+from recon.index.cuda_terms import functions, parsed
 from recon.index.python_terms import MAX_SLICE_BYTES, read_function
 from tests.index.spelled import cuda, lines, python, spelled, statements
 
@@ -333,7 +333,7 @@ int S::w(int a) {
 }
 }
 """
-    found = [(first, last, term.text) for first, last, term in functions(source)]
+    found = [(first, last, term.text) for first, last, term in functions(parsed(source))]
 
     assert [(3, 5, "k"), (7, 7, "m"), (9, 11, "w")] == found
 
@@ -341,7 +341,7 @@ int S::w(int a) {
 def test_broken_cuda_gives_what_can_be_read() -> None:
     """The grammar knows no macros; functions beside one are read all the same."""
     source = b"#define X(\nDISPATCH(T, [&] { f( })\n__global__ void k(int* p) { p[0] = 1; }\n"
-    found = {term.text: statements(term) for _, _, term in functions(source)}
+    found = {term.text: statements(term) for _, _, term in functions(parsed(source))}
 
     assert ["(assign (index p 0) 1)"] == found.get("k")
 
@@ -349,4 +349,4 @@ def test_broken_cuda_gives_what_can_be_read() -> None:
 @pytest.mark.parametrize("data", [b"", b"\0" * 100, b"\xff\xfe{}", b"void f() {", b"}" * 1000, b"(" * 5000])
 def test_no_bytes_are_too_strange_for_the_cuda_reader(data: bytes) -> None:
     """Whatever a file holds, reading it ends in Terms or in nothing."""
-    assert all("def" == term.op for _, _, term in functions(data))
+    assert all("def" == term.op for _, _, term in functions(parsed(data)))
