@@ -12,6 +12,7 @@ from pathlib import Path
 from recon import __version__
 from recon.errors import NoEngine, Unreadable
 from recon.facts.fact import Fact, FactUnreadable, T, quote
+from recon.facts.gather import read
 from recon.facts.gpus import GPUS
 from recon.facts.installs import installs
 from recon.facts.machine import MACHINE
@@ -205,7 +206,7 @@ def _host(bundle: Bundle, unknowns: list[Unknown]) -> Host:
 def _told(bundle: Bundle, fact: Fact[T], unknowns: list[Unknown]) -> T | None:
     """What a bundle says of a fact."""
     try:
-        return fact.parse(bundle.facts.get(fact.name, Reply("", "", 1)))
+        return read(fact, bundle.facts.get(fact.name, Reply("", "", 1)))
     except FactUnreadable as error:
         unknowns.append(Unknown(fact.name, "bundle", error.message))
         return None

@@ -66,6 +66,11 @@ class HostShell(Shell, Protocol):
         ...
 
     @property
+    def identity(self) -> str:
+        """What the connection proved of the machine and of the account there, as a digest: never the machine's word."""
+        ...
+
+    @property
     def noise(self) -> str:
         """The first line of what was said before the first script, printable and short; '' for none.
 

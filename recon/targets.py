@@ -259,7 +259,8 @@ class _Visit:
         yield from unlearned
         found = yield from _discovered(host, shell)
         yield Coming(len(found))
-        for each, tree in zip(found, look(shell, found, self.store, host=host.id), strict=True):
+        trees = look(shell, found, self.store, identity=f"{reached.identity} {host.id}")
+        for each, tree in zip(found, trees, strict=True):
             if isinstance(tree, Unreadable):
                 yield Unknown(tree.kind, each.root, tree.sentence)
                 continue

@@ -145,6 +145,8 @@ def test_a_bundle_need_not_be_packed(bundle: tuple[Path, Path], tmp_path: Path) 
         (b"//f|", b"//f|99999999999999999999|"),
         (b"fact\tsites\t0", b"fact\tsites\t7"),
         (b"./vllm/_C.abi3.so 0\n", b"./vllm/_C.abi3.so 9\n"),
+        (b"./vllm/_C.abi3.so 0\n", b"./vllm/_C.abi3.so " + b"9" * 5000 + b"\n"),
+        (b"fact\tgpus\t0", b"fact\tgpus\t" + b"9" * 5000),
     ],
 )
 def test_a_hostile_bundle_gives_no_file_that_lies_outside(

@@ -10,6 +10,7 @@ from recon.cli.saved import say_if_interrupted, unjudged
 from recon.cli.session import Session, cache_dir, state_dir
 from recon.errors import NotFound, Usage
 from recon.kept.kept import LONGEST, Kept, Lost, opened
+from recon.records.host import by_name
 from recon.records.install import Install
 from recon.records.run import Run
 from recon.records.unknown import FILES, FOLDER, Unknown
@@ -96,7 +97,7 @@ def _target(install: Install, run: Run) -> tuple[str, ...]:
     if install.provenance.kind == "release":
         release = _RELEASE.match(install.location.rpartition("/")[2])
         return ("--release", f"{release['name'].replace('_', '-')}=={release['version']}") if release else ()
-    host = next((each for each in run.hosts if install.host in (each.id, each.name)), None)
+    host = by_name(run.hosts).get(install.host)
     if host is None or host.name == LOCALHOST:
         return ("--path", install.location)
     return ("--host", host.name) if host.transport else ()

@@ -260,8 +260,8 @@ def _lacks(where: str, tools: Toolchain, *, afar: bool) -> Iterator[Check]:
         )
         yield Check(where, "programs", MISSING, "no find -printf and no stat -c", hint)
     if "sha256sum" not in tools.programs:
-        other = next((name for name in ("md5sum", "cksum") if name in tools.programs), "")
-        hint = f"{other} takes its place." if other else "Each scan then lists all files, whether or not one changed."
+        others = "md5sum" in tools.programs
+        hint = "md5sum takes its place." if others else "Each scan then lists all files, whether or not one changed."
         yield Check(where, "programs", WARN, "no sha256sum", hint)
     for names, hint in _GO_WITHOUT:
         without = [name for name in names if name not in tools.programs]

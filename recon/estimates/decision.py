@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recon.estimates.ratios import disagrees, ratios_of
 from recon.records.estimate import Decision, Estimate, Ratio
-from recon.records.host import Host
+from recon.records.host import Host, by_name
 from recon.records.install import Install
 from recon.records.measurement import Measurement
 from recon.records.verdict import Standing, Verdict
@@ -60,7 +60,7 @@ def decide(
     Kernel packages get none: they answer through the engine that calls them.
     """
     engines = [install for install in installs if not install.engine.is_companion]
-    known = {name: host for host in hosts for name in (host.id, host.name)}
+    known = by_name(hosts)
     taken = tuple(measurements)
     if engines:
         return tuple(_of_install(install, known.get(install.host), taken) for install in engines)

@@ -7,10 +7,13 @@ from typing import cast
 
 from recon.errors import ReconError
 from recon.facts.fact import Fact, FactUnreadable, T, quote
+from recon.numbers import number
 from recon.ports import Reply, Shell
 from recon.records.unknown import Unknown
 
 CAUSE_CHARACTERS = 200
+STATUS_DIGITS = 3
+"""Of the exit status of any program."""
 
 
 class Values:
@@ -45,12 +48,26 @@ def ask(shell: Shell, facts: Sequence[Fact[object]], *, timeout_s: float = 60.0)
     replies = split(reply, nonce)
     learned: list[tuple[Fact[object], object]] = []
     unknowns: list[Unknown] = []
-    for number, fact in enumerate(facts):
+    for place, fact in enumerate(facts):
         try:
-            learned.append((fact, fact.parse(_reply_to(number, replies, reply))))
+            learned.append((fact, read(fact, _reply_to(place, replies, reply))))
         except FactUnreadable as error:
             unknowns.append(Unknown(fact.name, shell.name, error.message))
     return Values(learned), tuple(unknowns)
+
+
+def read(fact: Fact[T], reply: Reply) -> T:
+    """What a reply says of a fact, whatever a stranger wrote into it: what no parser foresaw is unreadable, too.
+
+    Raises:
+        FactUnreadable: it says nothing.
+    """
+    try:
+        return fact.parse(reply)
+    except FactUnreadable:
+        raise
+    except (ArithmeticError, LookupError, ValueError, RecursionError) as error:
+        raise FactUnreadable(f"the answer was not understood ({type(error).__name__})") from error
 
 
 def script_of(facts: Sequence[Fact[object]], nonce: str) -> str:
@@ -60,11 +77,11 @@ def script_of(facts: Sequence[Fact[object]], nonce: str) -> str:
     so that a script of which only a part arrived does nothing.
     """
     lines = ["{"]
-    for number, fact in enumerate(facts):
+    for place, fact in enumerate(facts):
         lines += [
-            f"printf '\\n{nonce} %s\\n' {number}; printf '\\n{nonce} %s\\n' {number} >&2",
+            f"printf '\\n{nonce} %s\\n' {place}; printf '\\n{nonce} %s\\n' {place} >&2",
             f"( eval {quote(fact.command)} ) </dev/null",
-            f"printf '\\n{nonce} %s %s\\n' {number} $?; printf '\\n{nonce} %s end\\n' {number} >&2",
+            f"printf '\\n{nonce} %s %s\\n' {place} $?; printf '\\n{nonce} %s end\\n' {place} >&2",
         ]
     return "\n".join([*lines, "exit 0", "}", ""])
 
@@ -74,11 +91,11 @@ def split(reply: Reply, nonce: str) -> dict[int, Reply]:
 
     What profiles and banners print around the frames is dropped.
     """
-    errors = {number: text for number, text, _ in _frames(reply.stderr, nonce)}
+    errors = {place: text for place, text, _ in _frames(reply.stderr, nonce)}
     replies = {}
-    for number, text, end in _frames(reply.stdout, nonce):
-        if end.isdecimal():
-            replies[number] = Reply(text, errors.get(number, ""), int(end))
+    for place, text, end in _frames(reply.stdout, nonce):
+        if (status := number(end, STATUS_DIGITS)) is not None:
+            replies[place] = Reply(text, errors.get(place, ""), status)
     return replies
 
 
@@ -89,21 +106,22 @@ def _frames(text: str, nonce: str) -> list[tuple[int, str, str]]:
     for opening, closing in itertools.pairwise(pieces):
         first, _, body = opening.partition("\n")
         last = closing.partition("\n")[0].split(" ")
-        if first.isdecimal() and len(last) == 2 and last[0] == first:
-            frames.append((int(first), body, last[1]))
+        place = number(first)
+        if place is not None and len(last) == 2 and last[0] == first:
+            frames.append((place, body, last[1]))
     return frames
 
 
-def _reply_to(number: int, replies: dict[int, Reply], whole: Reply) -> Reply:
+def _reply_to(place: int, replies: dict[int, Reply], whole: Reply) -> Reply:
     """The reply to one fact.
 
     Raises:
         FactUnreadable: the script ended before it came.
     """
-    if number not in replies:
+    if place not in replies:
         said = f": {cause_in(whole)}" if cause_in(whole) else ""
         raise FactUnreadable(f"the script ended with status {whole.status} before the answer was complete{said}")
-    return replies[number]
+    return replies[place]
 
 
 def cause_in(reply: Reply) -> str:

@@ -5,6 +5,7 @@ import re
 
 from recon.facts.fact import BOUNDED, Fact, FactUnreadable
 from recon.facts.gather import cause_in
+from recon.numbers import number
 from recon.ports import Reply
 from recon.records.host import Gpu
 
@@ -40,7 +41,10 @@ def parse(reply: Reply) -> tuple[Gpu, ...]:
         said = cause_in(reply) or cause_in(Reply("", reply.stdout, 0))
         raise FactUnreadable(f"nvidia-smi ended with status {reply.status}: {said}")
     rows = csv.reader(reply.stdout.splitlines(), skipinitialspace=True)
-    return tuple(_gpu(row) for row in rows if row)
+    try:
+        return tuple(_gpu(row) for row in rows if row)
+    except (csv.Error, ValueError) as error:
+        raise FactUnreadable(f"nvidia-smi answered no table: {error}") from None
 
 
 def _gpu(row: list[str]) -> Gpu:
@@ -53,15 +57,16 @@ def _gpu(row: list[str]) -> Gpu:
         raise FactUnreadable(f"nvidia-smi answered {len(row)} columns, not {len(COLUMNS)}: {','.join(row)[:80]}")
     index, uuid, name, capability, memory, driver = (cell.strip() for cell in row)
     version = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", capability)
-    if not index.isdecimal() or version is None:
+    place = number(index, 4)
+    if place is None or version is None:
         raise FactUnreadable(f"nvidia-smi answered a row that is no GPU: {', '.join(row)[:80]}")
     return Gpu(
-        int(index),
+        place,
         uuid,
         name,
         (int(version[1]), int(version[2])),
         # GPUs that share the memory of the machine (GB10, Jetson) say `[N/A]`: they have none of their own.
-        int(memory) * MIB if memory.isdecimal() else 0,
+        (number(memory, 9) or 0) * MIB,
         driver,
     )
 

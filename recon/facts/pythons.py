@@ -98,7 +98,7 @@ done
 :
 """
 
-VERSION = re.compile(r"python(\d+\.\d+)")
+VERSION = re.compile(r"python(\d{1,4}\.\d{1,4})")
 _MOST_NAMED = 20
 """Closed folders that a note names; of more, the number."""
 
@@ -260,7 +260,7 @@ def _sites_of(found: _Prefix, version: str, system: dict[str, _Prefix]) -> list[
 
 def _version_in(site: str) -> str:
     """`3.12` of `/usr/lib/python3.12/site-packages`; '' where the folder serves every version."""
-    found = VERSION.match(site.rsplit("/", 2)[-2])
+    found = VERSION.match(site.rpartition("/")[0].rpartition("/")[2])
     return found[1] if found else ""
 
 

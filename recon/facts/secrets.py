@@ -68,7 +68,7 @@ _WEAK = r"(?:tokens?|cookie|jwt)"
 _OPTION = rf"--?[\w-]*?(?:{_NAME}|token)"
 
 _IS = (
-    r"""\\?["']?\s*[\])]{0,2}\s*(?::(?!=)[^=\n"'(){}]{0,60}(?==))?(?:[=!]=|:=|[:=]|\bor\b)(?:\s|\\\n)*"""
+    r"""\\?["']?\s*+(?:[\])]{1,2}\s*+)?(?::(?!=)[^=\n"'(){}]{0,60}(?==))?(?:[=!]=|:=|[:=]|\bor\b)(?:\s|\\\n)*"""
     r"""(?:(?:\w+\.)*(?:SecretStr|SecretBytes|str|bytes|[Ff]ield|Option|Argument)\((?:[ ]*default[ ]*=)?[ ]*)?"""
     r"""(?P<many>[(\[{])?[\s(\[{]*"""
 )
@@ -149,6 +149,9 @@ _MIXED = (
     ),
 )
 """The same where only the value tells: what mixes letters and digits is no word."""
+_WIDEST = 4096
+"""Characters that are looked at together: the forms above look ahead and back, at a cost that grows with the square."""
+_CUT = "..."
 _SPEAKS = re.compile("key|pass|pwd|secret|cred|auth|token|cookie|jwt|login|bearer|basic|sig=|x-amz", re.IGNORECASE)
 """What every name of a credential holds: most texts hold none of it, and are done with soon."""
 
@@ -161,6 +164,8 @@ def hidden(text: str) -> str:
     >>> hidden('API_TOKEN = "a1b2c3d4e5f6"')
     'API_TOKEN = "[secret]"'
     """
+    if len(text) > _WIDEST:
+        return "".join(map(hidden, _pieces(text)))
     text = _KEY.sub(HIDDEN, text)
     text = _KEY_LINE.sub(lambda found: _value_hidden(found, _is_key_line), text)
     text = _URL.sub(_user_hidden, text)
@@ -174,6 +179,24 @@ def hidden(text: str) -> str:
     for form in _MIXED:
         text = form.sub(lambda found: _value_hidden(found, _mixed), text)
     return text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A long text in pieces, cut behind a line or else a word; of a longer word the beginning alone.
+
+    What is shown is a few lines. Longer ones are a stranger's, who may have written them to keep us busy.
+    """
+    at = 0
+    while len(text) - at > _WIDEST:
+        end = at + _WIDEST
+        if cut := text.rfind("\n", at, end) + 1 or text.rfind(" ", at, end) + 1:
+            yield text[at:cut]
+            at = cut
+        else:
+            yield f"{text[at : end - len(_CUT)]}{_CUT}"
+            following = (place for place in (text.find("\n", end), text.find(" ", end)) if place >= 0)
+            at = min(following, default=len(text))
+    yield text[at:]
 
 
 def _is_key_line(line: str) -> bool:

@@ -15,7 +15,7 @@ LOOKING_NEEDS = ("find", "sed", "awk", "grep", "head", "tr", "sort", "uniq", "re
 """Programs without which engines are not found, on this machine as on a host."""
 READING_NEEDS = ("tail", "od", "dd", "cat")
 """Programs without which a host does not send what it holds; on this machine files are read without them."""
-READING_LIKES = ("tar", "gzip", "sha256sum", "md5sum", "cksum", "setsid", "timeout", "nice", "ionice")
+READING_LIKES = ("tar", "gzip", "sha256sum", "md5sum", "setsid", "timeout", "nice", "ionice")
 """Programs in whose place something else can do."""
 PROGRAMS = ("gcc", "clang", *LOOKING_NEEDS, *READING_NEEDS, *READING_LIKES)
 _LISTERS = ("find-printf", "stat-c")

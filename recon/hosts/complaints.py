@@ -30,11 +30,15 @@ _NEW = "Compare it with what its administrator says; --accept-new adds a new one
 _KINDS: tuple[tuple[str, Callable[[str, str], ReconError], str], ...] = (
     (r"REVOKED HOST KEY DETECTED|marked as revoked", HostKeyRevoked, "Do not connect before it has a new key."),
     (r"REMOTE HOST IDENTIFICATION HAS CHANGED", HostKeyChanged, _CHANGED),
-    (r"No .* host key is known for|Host key verification failed|authenticity of host", HostKeyUnknown, _NEW),
+    (r"No .{1,80} host key is known for|Host key verification failed|authenticity of host", HostKeyUnknown, _NEW),
     (r"Could not resolve hostname", HostNameUnknown, "A typing error, or a name that only a VPN or a jump host knows?"),
     (r"Connection refused", Unreachable, "Is sshd running there, on that port?"),
     (r"No route to host|Network is unreachable", Unreachable, "Is the network or the VPN up?"),
-    (r"timed out|[Tt]imeout, server .* not responding", TimedOut, "A firewall that drops, or a host that is off?"),
+    (
+        r"timed out|[Tt]imeout, server .{1,260} not responding",
+        TimedOut,
+        "A firewall that drops, or a host that is off?",
+    ),
     (r"administratively prohibited", Unreachable, "AllowTcpForwarding is off on the jump host."),
     (r"open failed|stdio forwarding failed", Unreachable, "Is the name known on the jump host, and sshd running?"),
     (r"Permission denied|Too many authentication failures", Auth, "Is the right key in the agent or in IdentityFile?"),
@@ -47,7 +51,7 @@ _CROWDED = re.compile(
 )
 _OFFENDING = re.compile(r"^Offending .*key in (?P<path>.+):\d+\r?$", re.MULTILINE)
 _WHOSE_KEY = re.compile(r"^Host key for (?P<name>\S+) has changed", re.MULTILINE)
-_PORT = re.compile(r"\bport (\d+)")
+_PORT = re.compile(r"\bport (\d{1,5})\b")
 
 
 def read(name: str, route: Sequence[Effective], said: bytes, config: Path | None = None) -> ReconError | Crowded:

@@ -14,6 +14,7 @@ from recon.hosts import certificate, trust
 from recon.hosts.effective import Effective
 from recon.hosts.exchange import first_line
 from recon.hosts.identities import agent_of, offers
+from recon.hosts.identity import proven
 from recon.hosts.login import Login
 from recon.hosts.paramiko_shell import Hop, ParamikoCarrier
 from recon.hosts.proxy import Heard, Proxy, Wire, connected, proxied
@@ -71,7 +72,7 @@ def dialled(name: str, route: Sequence[Effective], manner: Manner) -> Iterator[P
             whose = name if host is route[-1] else f"{name}: jump host {host.target.typed or host.hostname}"
             before = hops[-1] if hops else None
             hops.append(stack.enter_context(_Dialling(whose, host, manner, before).done()))
-        carrier = ParamikoCarrier(name, tuple(hops))
+        carrier = ParamikoCarrier(name, tuple(hops), proven(route[-1], [trust.key_of(_shown(hops[-1].transport))]))
         stack.callback(carrier.abort)
         yield carrier
 
@@ -195,8 +196,7 @@ class _Dialling:
             HostKey: it is not to be trusted.
         """
         host, known = self.host, self._known()
-        key = transport.get_remote_server_key()
-        blob = key.public_blob.key_blob if key.public_blob else key.asbytes()
+        blob = _shown(transport)
         try:
             known.check(host.known_as, host.known_port, blob, algorithms=host.ca_signature_algorithms)
         except HostKeyUnknown:
@@ -248,6 +248,12 @@ class _Dialling:
         if not _greets(first):
             return self._stranger(first)
         return Unreachable(f"{self.name}: keys could not be exchanged: {error}", "Try --transport openssh.")
+
+
+def _shown(transport: paramiko.Transport) -> bytes:
+    """The key, or the certificate, that the other side proved to hold."""
+    key = transport.get_remote_server_key()
+    return bytes(key.public_blob.key_blob if key.public_blob else key.asbytes())
 
 
 def has_ticket() -> bool:

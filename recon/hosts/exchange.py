@@ -8,11 +8,13 @@ from typing import Protocol
 from recon.errors import LoginShell, TimedOut, Unreachable
 from recon.hosts.exec_script import BEAT, BEAT_EVERY_S, LOST, LOST_S, Frame, nonce, wrapped
 from recon.hosts.local import CUT, MIB
+from recon.numbers import number
 from recon.ports import Reply
 
 PIECE = 1 << 15
 STDOUT_CAP_BYTES = 64 * MIB
 STDERR_CAP_BYTES = MIB
+STATUS_DIGITS = 3
 _TICK_S = 0.05
 
 
@@ -134,8 +136,8 @@ class Exchange:
                 f"{self.name}: it heard nothing of us for {LOST_S} s and ended the script",
                 "The line is cut or very slow, or this machine slept; try again.",
             )
-        if out.status.isdecimal():
-            return Reply("", stderr, int(out.status))
+        if (status := number(out.status, STATUS_DIGITS)) is not None:
+            return Reply("", stderr, status)
         if out.begun:
             said = first_line(bytes(self._stderr).rstrip().rpartition(b"\n")[2])
             raise LineDead("the connection ended in the middle of a script" + (f", after {said!r}" if said else ""))

@@ -26,9 +26,13 @@ LOST_S = 6
 """Silence of this side after which the other side ends the script."""
 LOST = "lost"
 """Status of a script that was ended because of that."""
+NO_STATUS = "none"
+"""That of an end mark which says nothing: the script is over all the same."""
 
 _BEGIN = "recon-begin-"
 _END = "recon-end-"
+_STATUS_BYTES = 64
+"""What an end mark may say; what goes on without a line's end is no status, and is not waited for."""
 _WRAPPER = r"""{
 LC_ALL=C; export LC_ALL; unset ENV BASH_ENV
 exec 3<&0 </dev/null
@@ -115,8 +119,8 @@ class Frame:
             said, self._held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
             return said
         line, newline, _ = rest.partition(b"\n")
-        if newline:
-            self.status, self._held = line.strip().decode("ascii", "replace"), b""
+        if newline or len(line) > _STATUS_BYTES:
+            self.status, self._held = line[:_STATUS_BYTES].strip().decode("ascii", "replace") or NO_STATUS, b""
             return said
         self._held = end + rest
         return said

@@ -22,6 +22,7 @@ from recon.hosts.complaints import read
 from recon.hosts.effective import Effective
 from recon.hosts.exchange import Line, LineDead, NotStarted, unusable
 from recon.hosts.exec_script import COMMAND
+from recon.hosts.identity import known_keys, proven
 from recon.hosts.process_line import ProcessLine
 from recon.hosts.throttle import Crowded, crowded, seat, tried
 
@@ -57,6 +58,12 @@ class OpensshCarrier:
     config: Path | None = None
     """As `ssh -F`."""
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+
+    @property
+    def identity(self) -> str:
+        """The name and the keys by which ssh trusts the host; it does not say which one of them that was."""
+        host = self.route[-1]
+        return proven(host, known_keys(host))
 
     @contextlib.contextmanager
     def line(self, timeout_s: float) -> Iterator[Line]:

@@ -37,6 +37,8 @@ class ParamikoCarrier:
 
     name: str
     hops: Sequence[Hop]
+    identity: str
+    """Of the last one."""
 
     @contextlib.contextmanager
     def line(self, timeout_s: float) -> Iterator[Line]:

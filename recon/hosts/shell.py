@@ -16,6 +16,11 @@ from recon.ports import Reply
 class Carrier(Protocol):
     """A way to start COMMAND on a host."""
 
+    @property
+    def identity(self) -> str:
+        """As `recon.ports.HostShell.identity`."""
+        ...
+
     def line(self, timeout_s: float) -> AbstractContextManager[Line]:
         """Start it, and end all of it on leaving.
 
@@ -51,6 +56,11 @@ class SshShell:
     """The one command line that is started there; every script is its standard input."""
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _noises: list[str] = field(default_factory=list)
+
+    @property
+    def identity(self) -> str:
+        """What the connection proved of the machine, as a digest."""
+        return self.carrier.identity
 
     @property
     def noise(self) -> str:

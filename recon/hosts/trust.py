@@ -184,6 +184,15 @@ def _removal(line: Line, name: str) -> str:
     return forget(line.path, name)
 
 
+def key_of(blob: bytes) -> bytes:
+    """The key of a host, also where it shows a certificate: that is renewed, and the key stays.
+
+    Raises:
+        HostKeyUnknown: the certificate cannot be read.
+    """
+    return _shown(blob, "it", 22).key
+
+
 def append(path: Path, name: str, port: int, blob: bytes, *, hash_names: bool = False) -> str:
     """Add one line for a new host at the end of a file, which is otherwise left as it is; it is made if there is none.
 

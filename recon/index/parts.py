@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from functools import cache
+from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from recon.index.cache import version_of
 from recon.index.records import Scope, ScopeKind
@@ -30,14 +33,17 @@ def keep(index: "Index", cache_dir: Path) -> None:
         OSError, sqlite3.Error: the cache folder cannot be written.
         ValueError: there is more than any tree holds.
     """
-    path = path_of(cache_dir, index.snapshot.digest)
-    if not is_kept(path, version()):
-        write(path, parts_of(index))
+    if not is_graph_kept(index.snapshot, cache_dir):
+        write(path_of(cache_dir, index.snapshot.digest), parts_of(index))
 
 
 def is_graph_kept(snapshot: Snapshot, cache_dir: Path) -> bool:
-    """Whether this version of recon has kept the graph of a tree, and it is still there."""
-    return is_kept(path_of(cache_dir, snapshot.digest), version())
+    """Whether this version of recon has kept the graph of a tree, and it is still there.
+
+    The digest of a tree counts libraries by their size. What was read of them, on a host that may have made it up or in
+    a scan that left them out, is part of what must be equal.
+    """
+    return is_kept(path_of(cache_dir, snapshot.digest), version_for(snapshot))
 
 
 @cache
@@ -45,6 +51,12 @@ def version() -> str:
     """Of everything that has a say in what is kept."""
     modules = sorted(file.name for file in resources.files("recon.index").iterdir() if file.name.endswith(".py"))
     return version_of(tuple(name.removesuffix(".py") for name in modules))
+
+
+def version_for(snapshot: Snapshot) -> str:
+    """Of everything that has a say in what is kept of one tree."""
+    read = msgspec.msgpack.encode((snapshot.libraries, snapshot.unread))
+    return f"{version()} {blake2b(read, digest_size=16).hexdigest()}"
 
 
 def parts_of(index: "Index") -> Parts:
@@ -60,7 +72,7 @@ def parts_of(index: "Index") -> Parts:
     registered = (each for each in _registrations(index) if (each.path, each.line) not in told)
     marks = dict.fromkeys((*_launches(index), *operators, *registered))
     definitions = [_definition(index, ref, number) for ref, number in numbers.items()]
-    return Parts(version(), definitions, edges, tuple(marks))
+    return Parts(version_for(index.snapshot), definitions, edges, tuple(marks))
 
 
 def _definition(index: "Index", ref: Ref, number: int) -> Definition:

@@ -1,5 +1,6 @@
 """Hosts, their GPUs and their Python environments."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -52,3 +53,12 @@ class Host:
         They do where it has such a GPU. Releases lie on no machine, so any GPU counts that was named for them.
         """
         return self.name == "releases" or gpu in {each.name for each in self.gpus}
+
+
+def by_name(hosts: Iterable[Host]) -> dict[str, Host]:
+    """Hosts by what installs and measurements call them: their names, and the ids that are nobody's name.
+
+    An id is the machine's own word. It must not stand for another machine, whose name the user typed.
+    """
+    known = tuple(hosts)
+    return {host.id: host for host in known} | {host.name: host for host in known}

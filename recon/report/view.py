@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recon.records.estimate import Estimate
-from recon.records.host import Host
+from recon.records.host import Host, by_name
 from recon.records.install import Edits, Install
 from recon.records.run import Run, Searched
 from recon.records.unknown import Unknown
@@ -139,7 +139,7 @@ def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
         sources: The runs that it was made of.
         now: The moment that ages are counted to.
     """
-    hosts = {name: host for host in run.hosts for name in (host.id, host.name)}
+    hosts = by_name(run.hosts)
     capabilities = {capability.id: capability for capability in run.capabilities}
     findings = [
         (install, findings_of(install, _name(hosts, install.host), capabilities)) for install in _ordered(run.installs)
@@ -161,7 +161,7 @@ def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
         findings=everything,
         limits=tuple(_limit(install, _name(hosts, install.host), searched.get(install.id)) for install, _ in findings),
         unknowns=run.unknowns,
-        hosts=tuple(_host(host, run.installs) for host in run.hosts),
+        hosts=tuple(_host(host, [each for each in run.installs if hosts.get(each.host) == host]) for host in run.hosts),
         method=tuple(_method(source, now) for source in sources),
         complete=run.complete,
     )
@@ -296,7 +296,7 @@ def _host(host: Host, installs: Iterable[Install]) -> HostView:
             f"{gpu.name} (sm_{gpu.capability[0]}{gpu.capability[1]}, {size(gpu.memory_bytes)}, driver {gpu.driver})"
             for gpu in host.gpus
         ),
-        installs=tuple(label_of(install) for install in installs if install.host in (host.id, host.name)),
+        installs=tuple(label_of(install) for install in installs),
         environments=tuple(f"{each.prefix} ({each.kind}, Python {each.version or '?'})" for each in host.environments),
     )
 

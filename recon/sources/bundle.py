@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from recon.errors import NotFound, Unreadable
+from recon.numbers import number
 from recon.ports import ByteRange, Entry, Progress, Reply
 from recon.records.install import Found
 from recon.records.source import SourceFile
@@ -63,8 +64,8 @@ class Bundle:
         self.facts: dict[str, Reply] = {}
         self._packages: list[_Package] = []
         self._records: dict[str, tuple[int, int]] = {}
-        for number, (head, start, end) in enumerate(self._frames()):
-            if number > MAX_FRAMES:
+        for place, (head, start, end) in enumerate(self._frames()):
+            if place > MAX_FRAMES:
                 raise HostileStream(f"{name} holds more frames than recon reads")
             self._frame(head, start, end)
 
@@ -91,9 +92,9 @@ class Bundle:
 
     def _frame(self, head: str, start: int, end: int) -> None:
         match head.split("\t"):
-            case ["fact", name, status] if status.isdecimal() and end - start <= MAX_FACT_BYTES:
+            case ["fact", name, told] if (status := number(told, 3)) is not None and end - start <= MAX_FACT_BYTES:
                 text = self._data[start:end].decode("utf-8", "surrogateescape")
-                self.facts[name] = Reply(text, "", int(status))
+                self.facts[name] = Reply(text, "", status)
             case ["tree", path, real] if end - start <= MAX_FACT_BYTES:
                 self._packages.append(_Package(path, real, self._data[start:end]))
             case ["archive", path] if self._packages and self._packages[-1].path == path:
@@ -107,12 +108,12 @@ class Bundle:
 
     def _piece(self, head: str, start: int, end: int) -> None:
         path, _, what = head.removeprefix("./").rpartition(" ")
-        if not what.isdecimal():
+        if (offset := number(what)) is None:
             self._packages[-1].libraries[path] = STATES.get(what, "it could not be read")
             return
         pieces = self._packages[-1].libraries.setdefault(path, [])
         if isinstance(pieces, list):
-            pieces.append((int(what), (start, end)))
+            pieces.append((offset, (start, end)))
 
     def tree(self, found: Found, store: BlobStore, progress: Progress) -> "BundleTree":
         """The tree of an install that the facts told of; its sources go to the store.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recon.errors import Unreadable
+from recon.numbers import number
 from recon.ports import Blobs, Entry, SourceTree
 from recon.records.install import Edits, Found
 from recon.records.source import Snapshot
@@ -82,13 +83,13 @@ def _record_of(found: Found, tree: SourceTree) -> dict[str, _Recorded]:
 def _lines(text: str) -> Iterator[tuple[str, _Recorded]]:
     rows = csv.reader(text.splitlines())
     try:
-        for number, row in enumerate(rows):
-            if number > _MAX_LINES:
+        for place, row in enumerate(rows):
+            if place > _MAX_LINES:
                 return
             if len(row) < 3:
                 continue
             algorithm, _, value = row[1].partition("=")
-            size = int(row[2]) if row[2].isascii() and row[2].isdigit() and len(row[2]) < 16 else None
+            size = number(row[2])
             yield posixpath.normpath(row[0]), _Recorded(algorithm if algorithm in _ALGORITHMS else "", value, size)
     except csv.Error:  # what was read up to here still stands
         return

@@ -26,6 +26,11 @@ from recon.sources.select import printable
 MAX_TABLE_BYTES = 64 << 20
 """Of one table: the largest string table of PyTorch's own libraries is under half of it."""
 
+MAX_LIBRARY_BYTES = 64 << 20
+"""Of all tables of one library that has section headers, which may overlap. All libraries of the largest release known
+have less together."""
+TOO_LARGE = "its tables are larger than recon reads"
+
 MAX_HEADERS = 100_000
 MAX_DYNAMIC_BYTES = 1 << 20
 MAX_SCHEMA_BYTES = 8192
@@ -194,28 +199,32 @@ def _by_sections(image: _Image, header: _Header, sections: tuple[_Section, ...])
     entries = (
         b"" if dynamic is None else image.piece(dynamic.offset, dynamic.size, "dynamic section", MAX_DYNAMIC_BYTES)
     )
+    left = MAX_LIBRARY_BYTES - len(entries) - symbols.size - strings.size
     return _Tables(
         symbols=image.piece(symbols.offset, symbols.size, "symbol table"),
         strings=image.piece(strings.offset, strings.size, "string table"),
         needed=tuple(value for tag, value in _dynamic(entries) if tag == _DT_NEEDED),
-        constants=tuple(_constants(image, header, sections)),
+        constants=tuple(_constants(image, header, sections, left)),
     )
 
 
-def _constants(image: _Image, header: _Header, sections: tuple[_Section, ...]) -> Iterator[bytes]:
-    """Contents of `.rodata` and its kin."""
+def _constants(
+    image: _Image, header: _Header, sections: tuple[_Section, ...], left: int = MAX_LIBRARY_BYTES
+) -> Iterator[bytes]:
+    """Contents of `.rodata` and its kin, as far as so many bytes are left to be read."""
+    if left < 0:
+        raise _Malformed(TOO_LARGE)
     if header.names_index >= len(sections):
         raise _Malformed("its sections have no names")
     table = sections[header.names_index]
     names = image.piece(table.offset, table.size, "table of section names")
-    left = MAX_TABLE_BYTES
     for section in sections:
         named = names.startswith((b".rodata", b".lrodata"), section.name_at)
         plain = section.flags & (_SHF_WRITE | _SHF_ALLOC | _SHF_EXEC | _SHF_COMPRESSED) == _SHF_ALLOC
         if named and plain and section.kind != _SHT_NOBITS:
             left -= section.size
             if left < 0:
-                raise _Malformed("its read-only data is larger than recon reads")
+                raise _Malformed(TOO_LARGE)
             yield image.piece(section.offset, section.size, "read-only data")
 
 
@@ -343,8 +352,10 @@ def _is_schema(text: bytes) -> bool:
     """Whether a string is `name(arguments) -> returns`, with nothing before or after."""
     if _TEXT.fullmatch(text) is None or _NAME.match(text) is None:
         return False
+    counted = depth = 0
     for arrow in _ARROW.finditer(text):
-        before = text[: arrow.start() + 1]
-        if before.count(b"(") == before.count(b")"):
-            return _RETURNS.fullmatch(text, arrow.end()) is not None
+        depth += text.count(b"(", counted, arrow.end()) - text.count(b")", counted, arrow.end())
+        counted = arrow.end()
+        if not depth:
+            return _RETURNS.fullmatch(text, counted) is not None
     return False

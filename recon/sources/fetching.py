@@ -3,8 +3,10 @@
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from recon.numbers import number
 from recon.ports import Progress, Shell
 from recon.records.unknown import Unknown
+from recon.sources.elf import TOO_LARGE
 from recon.sources.framing import HostileStream, Incoming, frames
 from recon.sources.host_scripts import files_script
 from recon.sources.listing import Listed
@@ -20,8 +22,9 @@ STATES = {
     "gone": "No such file or directory",
     "link": "it became a link while it was read",
     "odd": "it is not a regular file",
+    "large": TOO_LARGE,
 }
-"""Why a host did not open a file, by the word that its script says."""
+"""Why a host did not open a file, or sent no more of it, by the word that its script says."""
 _SLOWEST = 50_000
 """Bytes a second below which a host is late."""
 _START_S = 60.0
@@ -105,10 +108,10 @@ class _Batch:
 
     def _unframe(self, data: bytes, nonce: str, paths: Sequence[str]) -> None:
         for head, body in frames(data, nonce):
-            number, _, state = head.partition(" ")
-            if not number.isdecimal() or int(number) >= len(paths):
+            place, _, state = head.partition(" ")
+            if (at := number(place)) is None or at >= len(paths):
                 continue
-            path = paths[int(number)]
+            path = paths[at]
             if state != "ok":
                 self._got.setdefault(path, STATES.get(state, "it could not be read"))
             elif len(body) > _limit(path):

@@ -14,8 +14,13 @@ from recon.sources.select import MAX_SOURCE_BYTES, SKIPPED_FOLDERS, SOURCE_SUFFI
 BLOCK = 4096
 """Ranges of a library begin and end at multiples of it, so that `dd` seeks and never counts single bytes."""
 MAX_PIECE_BYTES = 64 << 20
+"""Of one table, and of all that is sent of one library: its tables may overlap, in a file that takes no room."""
+CONSTANTS = 256
+"""Read-only sections of one library whose names are compared; linkers make two dozen."""
 COMPLAINTS = 40
 """Lines that a walk may say on standard error; what is more is counted as a fault of the whole walk."""
+WIDEST = 4096
+"""Characters of such a line; what is longer names nothing that recon follows."""
 NAMES = 64
 """Paths in one command line. None is longer than 1024 bytes, and every system takes 128 KiB."""
 
@@ -27,7 +32,7 @@ unset CDPATH IFS
 _LIST = r"""
 if command -v sha256sum >/dev/null 2>&1; then tool=sha256sum
 elif command -v md5sum >/dev/null 2>&1; then tool=md5sum
-else tool=cksum
+else tool=
 fi
 lacks=
 if ! command -v find >/dev/null 2>&1; then lacks=find
@@ -65,7 +70,10 @@ closed='
     { [ -r "$folder" ] && [ -x "$folder" ]; } || printf "//u|%s|%s\0" "$('$owner')" "$folder"
   done'
 heard() {
-  { said=$({ "$@" 2>&1 >&3 3>&-; printf '\n%s' "$?"; } | sed -e '@COMPLAINTS@,${$!d' -e '}'); } 3>&1
+  { said=$({ "$@" 2>&1 >&3 3>&-; printf '\n%s' "$?"; } | awk '
+    NR != 1 && NR <= @COMPLAINTS@ { print line }
+    { line = substr($0, 1, @WIDEST@) }
+    END { print line }'); } 3>&1
   printf '\0\n//c|%s\0' "$said"  # the record before it may have been cut anywhere
 }
 list() {
@@ -89,7 +97,8 @@ tree() {
     elif cd -- "$2" 2>/dev/null; then
       known=$3; shift 3
       now=$(date +%s)
-      told=$tool:$(list "$@" 2>/dev/null | "$tool" | tr -d '\n' | tr ' ' ':')
+      told=
+      [ -z "$tool" ] || told=$tool:$(list "$@" 2>/dev/null | "$tool" | tr -d '\n' | tr ' ' ':')
       if [ "$told" = "$known" ]; then printf '//=|%s\0' "$told"
       else printf '//#|%s|%s\0' "$now" "$told"; list "$@" 2>/dev/null
       fi
@@ -131,12 +140,15 @@ if [ "$how" = tar ]; then each() { tar -cf - "$@"; }; else each() { whole "$@"; 
 """
 
 _EXTENTS = r"""
+sum=0; large=
 send() {
   first=$(($2 / @BLOCK@)); blocks=$((($2 % @BLOCK@ + $3 + @BLOCK@ - 1) / @BLOCK@))
-  [ "$3" -gt 0 ] && [ "$3" -le @PIECE@ ] || return 0
+  [ -z "$large" ] && [ "$3" -gt 0 ] && [ "$3" -le @PIECE@ ] || return 0
+  sum=$((sum + $3)); [ "$sum" -le @PIECE@ ] || { too_large; return 0; }
   printf '\n%s %s %s\n' "$nonce" "$number" $((first * @BLOCK@))
   dd if="$1" bs=@BLOCK@ skip="$first" count="$blocks" 2>/dev/null
 }
+too_large() { large=yes; printf '\n%s %s large\n' "$nonce" "$number"; }
 words() {
   dd if="$1" bs=@BLOCK@ skip=$(($2 / @BLOCK@)) count=$((($2 % @BLOCK@ + $3 + @BLOCK@ - 1) / @BLOCK@)) 2>/dev/null |
     tail -c +$(($2 % @BLOCK@ + 1)) | head -c "$3" | od -An -v -t "$4"
@@ -154,6 +166,7 @@ each() {
   for file do
     [ -z "${named:-}" ] || number=$file
     if opened "$file"; then
+      sum=0; large=
       send "$file" 0 64
       set -- $(words "$file" 0 64 u8)
       [ "$#" -eq 8 ] && [ $(($1 % 281474976710656)) -eq @MAGIC@ ] && tables "$file" "$6" \
@@ -165,21 +178,23 @@ each() {
   done
 }
 tables() {
-  lib=$1; spell=$4; index=0; constants=; link=-1
+  lib=$1; spell=$4; index=0; constants=; few=@CONSTANTS@; link=-1
   [ "$2" -gt 0 ] && [ "$3" -gt 0 ] && [ "$3" -le 4096 ] && [ "$spell" -lt "$3" ] || return 0
   send "$lib" "$2" $(($3 * 64))
   set -- $(words "$lib" "$2" $(($3 * 64)) u8)
-  while [ "$#" -ge 8 ]; do
+  while [ "$#" -ge 8 ] && [ -z "$large" ]; do
     kind=$(($1 / 4294967296))
     eval "at_$index=$4 long_$index=$5"
     case $kind in
       11) link=$(($6 % 4294967296)); send "$lib" "$4" "$5";;
       6) send "$lib" "$4" "$5";;
       8) ;;
-      *) [ $(($2 & 2055)) -ne 2 ] || constants="$constants $index:$(($1 % 4294967296))";;
+      *) [ $(($2 & 2055)) -ne 2 ] || { constants="$constants $index:$(($1 % 4294967296))"; few=$((few - 1)); };;
     esac
     shift 8; index=$((index + 1))
   done
+  [ "$few" -ge 0 ] || too_large
+  [ -z "$large" ] || return 0
   [ "$link" -ge 0 ] && [ "$link" -lt "$index" ] && eval "send \"\$lib\" \$at_$link \$long_$link"
   eval "set -- \$at_$spell \$long_$spell"
   [ "$2" -le 65536 ] || return 0
@@ -317,7 +332,9 @@ _VALUES = {
     "@LARGEST@": str(MAX_SOURCE_BYTES // 512),
     "@RECORD_BYTES@": str(16 << 20),
     "@COMPLAINTS@": str(COMPLAINTS + 1),
+    "@WIDEST@": str(WIDEST),
     "@BLOCK@": str(BLOCK),
     "@PIECE@": str(MAX_PIECE_BYTES),
+    "@CONSTANTS@": str(CONSTANTS),
     "@MAGIC@": str(int.from_bytes(b"\x7fELF\x02\x01", "little")),
 }

@@ -21,14 +21,16 @@ A walk that failed, or that never came to its end, hides files: nothing may be c
 complained of is an unknown, and a listing that is not whole is one for each package.
 """
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recon.errors import Unreadable
+from recon.numbers import number
 from recon.ports import Entry
 from recon.records.unknown import FOLDER, Unknown, denied
-from recon.sources.host_scripts import COMPLAINTS
+from recon.sources.host_scripts import COMPLAINTS, WIDEST
 from recon.sources.select import DENIED, MAX_FILES, Kind, fault_of, kind_of, printable
 
 MAX_LISTING_BYTES = 64 << 20
@@ -37,9 +39,13 @@ OUTSIDE = "it leads out of the tree"
 _RECORD = re.compile(rb"(?:[\0\n]?\0\n|[\0\n])//")
 _FRACTION = re.compile(r"\.\d*[1-9]")
 _GONE = "No such file or directory"
-_COMPLAINT = re.compile(r"['`\"]?(?P<path>\./.*?)['\"]?: (?P<why>[^:]+)$")
 _NAME = re.compile(r"[\w.$@\\-]{1,64}")
-_WIDEST = 200
+_SHOWN = 200
+"""Characters of what a host says that are shown."""
+_WALKS = 4
+"""Of one package."""
+_MAX_RECORDS = 4 * MAX_FILES
+"""Files, links, folders, and what is said of them."""
 _KILLED = 128
 """A status above it is that of a program that a signal ended."""
 _PROGRAMS = (
@@ -65,24 +71,26 @@ class Listing:
     """One tree as its host listed it."""
 
     digest: str
-    """By the host, after the name of the tool that made it; '' where another listing could have the same one."""
+    """Of what was listed, after the name of the host's tool; '' where another listing could have the same one."""
     files: Mapping[str, Listed]
     order: Sequence[Entry | Unknown] = field(repr=False)
     """As `SourceTree.entries` yields them: sorted within each folder, a folder's files before its folders."""
 
 
 def read_listing(data: bytes, packages: Sequence[str]) -> Listing:
-    """Read a whole listing. Everything in it is a stranger's word.
+    """Read a whole listing. Everything in it is a stranger's word, its digest too: that is made here again.
 
     Raises:
         Unreadable: it is no listing, holds more than recon reads, or names no file at all: every package has files,
             so that what lists them failed.
     """
     reader = _Reader(packages)
-    for record in _records(data):
+    for taken, record in enumerate(_records(data)):
+        if taken > _MAX_RECORDS:
+            raise Unreadable(f"the host lists more than {MAX_FILES} files")
         reader.take(record)
     try:
-        listing = reader.listing()
+        listing = reader.listing(_made(data))
     except ValueError:
         raise Unreadable("the host's listing holds a link that it does not describe") from None
     if not listing.files and (reader.trouble or not listing.order):
@@ -90,16 +98,45 @@ def read_listing(data: bytes, packages: Sequence[str]) -> Listing:
     return listing
 
 
-def unchanged(data: bytes) -> str | None:
-    """The digest of a listing that is the one that was named; None where another one was sent."""
-    first = next(iter(_records(data)), b"")
-    return first[2:].decode("ascii", "replace") if first.startswith(b"=|") else None
+def unchanged(data: bytes, known: str) -> bool:
+    """Whether the host says that the listing is still the one that it was told of.
+
+    Args:
+        data: What it told.
+        known: The digest that it was told; '' for none.
+
+    Raises:
+        Unreadable: it names another one, or sends one anew under that very digest, as no honest host does.
+    """
+    kind, _, told = next(_records(data)).partition(b"|")
+    digest = told.rpartition(b"|")[2].decode("ascii", "replace")
+    if kind == b"=" and not (known and digest == known):
+        raise Unreadable("the host names a listing that it was not asked about")
+    if kind == b"#" and known and digest == known:
+        raise Unreadable("the host sends a listing anew and says that it is the one that is known")
+    return kind == b"="
 
 
-def _records(data: bytes) -> list[bytes]:
+def _records(data: bytes) -> Iterator[bytes]:
     if not data.startswith(b"//"):
         raise Unreadable("the host's listing of files is none")
-    return _RECORD.split(data.rstrip(b"\0\n")[2:])
+    data = data.rstrip(b"\0\n")
+    at = 2
+    for mark in _RECORD.finditer(data, at):
+        yield data[at : mark.start()]
+        at = mark.end()
+    yield data[at:]
+
+
+def _made(data: bytes) -> str:
+    """The digest that an honest host gives a listing, made of what follows its first record; '' where none is known."""
+    head, _, listed = data.partition(b"\0")
+    tool = head.rpartition(b"|")[2].partition(b":")[0]
+    if tool == b"sha256sum":
+        return f"sha256sum:{hashlib.sha256(listed).hexdigest()}"
+    if tool == b"md5sum":
+        return f"md5sum:{hashlib.md5(listed, usedforsecurity=False).hexdigest()}"
+    return ""
 
 
 class _Reader:
@@ -141,13 +178,16 @@ class _Reader:
                 self._about(kind, rest)
             case "h":
                 package, real = rest.split("\0")
+                if len(self._homes) > 2 * len(self._packages):  # every link is held against each of them
+                    raise ValueError(package)
                 self._homes[_plain(package)] = real.rstrip("/") if real else _plain(package)
             case "m":
                 why, package = rest.split("|", 1)
-                self._found[_plain(package)] = Unknown("folder", printable(_plain(package)), why)
+                self._found[_plain(package)] = Unknown("folder", printable(_plain(package)), printable(why[:_SHOWN]))
             case "x":
                 self._found = {
-                    package: Unknown("folder", printable(package), _denied(rest)) for package in self._packages
+                    package: Unknown("folder", printable(package), _denied(printable(rest[:_SHOWN])))
+                    for package in self._packages
                 }
             case "d":
                 device, path = rest.split("|", 1)
@@ -171,8 +211,8 @@ class _Reader:
         match kind:
             case "#":
                 now, told = rest.split("|")
-                self._digest = told if told.partition(":")[2] else ""  # the tool that makes it may fail
-                self._now = int(now or 0)
+                self._digest = told
+                self._now = number(now) or 0
                 self._open += 1
             case ".":
                 self._open -= 1
@@ -183,25 +223,28 @@ class _Reader:
 
     def _walked(self, complaints: str, status: str) -> None:
         """How one of the walks ended."""
-        lines = [line.strip() for line in complaints.split("\n") if line.strip()]
-        self._complaints += lines
-        if not status.isdecimal() or int(status) > _KILLED:
-            self.trouble = f"find ended with status {printable(status) or 'unknown'}"
-        elif len(lines) >= COMPLAINTS:
+        told = complaints.split("\n", COMPLAINTS)
+        lines = [line for each in told[:COMPLAINTS] if (line := each[:WIDEST].strip())]
+        if len(self._complaints) < _WALKS * COMPLAINTS * len(self._packages):
+            self._complaints += lines
+        ended = number(status, 3)
+        if ended is None or ended > _KILLED:
+            self.trouble = f"find ended with status {printable(status[:_SHOWN]) or 'unknown'}"
+        elif len(lines) >= COMPLAINTS or len(told) > COMPLAINTS:
             self.trouble = f"find complained of {COMPLAINTS} things and more"
-        elif status != "0" and not lines:
-            self.trouble = f"find ended with status {status} and did not say why"
+        elif ended and not lines:
+            self.trouble = f"find ended with status {ended} and did not say why"
 
     def _complain(self) -> None:
         """Make an unknown of whatever a walk complained of, and of each package where the listing is not whole."""
         for line in self._complaints:
-            said = _COMPLAINT.search(line)
-            if said is None:
-                self.trouble = self.trouble or f"find said: {printable(line[:_WIDEST])}"
-            elif not self._is_told(path := _plain(said["path"])):
+            path, why = _complaint(line)
+            if not path:
+                self.trouble = self.trouble or f"find said: {printable(line[:_SHOWN])}"
+            elif not self._is_told(path):
                 self._coarse = True  # another look may go well
                 what = "folder" if kind_of(path) is Kind.OTHER else "file"
-                self._found[path] = Unknown(what, printable(path), _denied(printable(said["why"][:_WIDEST])))
+                self._found[path] = Unknown(what, printable(path), _denied(printable(why[:_SHOWN])))
         if self._open:
             self.trouble = "it was cut off"
         if self.trouble:
@@ -234,8 +277,8 @@ class _Reader:
     def _date(self, changed: str, written: str) -> None:
         """Where times are whole seconds, a file that changes again within this second would look the same."""
         whole = not _FRACTION.search(changed) and not _FRACTION.search(written)
-        seconds = changed.partition(".")[0]
-        if whole and (not seconds.isdigit() or int(seconds) >= self._now - 1):
+        seconds = number(changed.partition(".")[0])
+        if whole and (seconds is None or seconds >= self._now - 1):
             self._coarse = True
 
     def _link(self, fields: Sequence[str], path: str, real: str) -> None:
@@ -257,14 +300,17 @@ class _Reader:
                 return None if fault_of(inside) else inside
         return None
 
-    def listing(self) -> Listing:
+    def listing(self, digest: str) -> Listing:
+        """All of it, under the digest that was made here; what the host gave another one is not remembered."""
         if self._torn is not None and not self._open:
             raise _nonsense(self._torn)
         for fields, path, real in self._links:
             self._link(fields, path, real)
         self._complain()
         order = sorted(self._found.items(), key=self._place)
-        return Listing("" if self._coarse else self._digest, self._files, tuple(found for _, found in order))
+        # Behind the digest its tool prints the name of what was read: that of standard input.
+        is_known = bool(digest) and not self._coarse and self._digest.startswith(f"{digest}:")
+        return Listing(self._digest if is_known else "", self._files, tuple(found for _, found in order))
 
     def _place(self, item: tuple[str, Entry | Unknown]) -> tuple[int, tuple[str, ...], str]:
         """Where the walk of a folder on this machine would come to it."""
@@ -283,9 +329,19 @@ def _nonsense(record: str) -> Unreadable:
 
 
 def _size(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 16):
+    if (size := number(text, 15)) is None:
         raise ValueError(text)
-    return int(text)
+    return size
+
+
+def _complaint(line: str) -> tuple[str, str]:
+    """What a line of a walk is about, below the packages, and why; '' twice where it names nothing."""
+    before, _, why = line.rpartition(": ")
+    start = before.find("./")
+    if start < 0 or not why or ":" in why:
+        return "", ""
+    path = before[start + 2 :]
+    return path[:-1] if path.endswith(("'", '"')) else path, why
 
 
 def _denied(why: str) -> str:

@@ -30,7 +30,7 @@ from recon.sources.store import BlobStore
 LISTING_S = 60.0
 """For the listings of one host."""
 CHANGED = "it changed while it was read: scan again"
-_VERSION = 2
+_VERSION = 3
 
 
 class _Memory(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class _Past:
 
 
 def look(
-    shell: Shell, founds: Sequence[Found], store: BlobStore, *, host: str = ""
+    shell: Shell, founds: Sequence[Found], store: BlobStore, *, identity: str = ""
 ) -> "tuple[RemoteTree | Unreadable, ...]":
     """List the trees of some installs in one exec; in the place of one that cannot be listed stands why.
 
@@ -66,12 +66,13 @@ def look(
         shell: The machine that holds them.
         founds: Where they lie there.
         store: Where blobs and what is remembered of hosts are kept.
-        host: What tells the machine from others, e.g. its machine id.
+        identity: What tells the machine from others, whatever it says of itself: what is remembered of one must never
+            be taken for another.
 
     Raises:
         Unreachable: the machine did not answer.
     """
-    pasts = [_recall(store, host or shell.name, found) for found in founds]
+    pasts = [_recall(store, identity or shell.name, found) for found in founds]
     places = [_place(found, past.listing.digest) for found, past in zip(founds, pasts, strict=True)]
     listings = _listings(shell, places)
     trees: list[RemoteTree | Unreadable] = []
@@ -96,7 +97,7 @@ class RemoteTree:
         self._found = found
         self._store = store
         self._past = past
-        self.unchanged = _same(told, past, found)
+        self.unchanged = _same(told, past.listing.digest, found)
         """Whether the machine said that the listing is the one that was remembered."""
         self._told = past.memory.listing if self.unchanged else told
         self._listing = past.listing if self.unchanged else _listing(told, found)
@@ -183,7 +184,7 @@ class RemoteTree:
         known = self._listing.digest
         try:
             told = _listings(self._shell, [_place(self._found, known)])[0]
-            now = self._listing if known and unchanged(told) == known else _listing(told, self._found)
+            now = self._listing if _same(told, known, self._found) else _listing(told, self._found)
         except Unreadable:
             return brought
         still = _still(self._listing, now)
@@ -209,12 +210,12 @@ class RemoteTree:
             self._store.save_note(self._past.key, msgspec.msgpack.encode(memory))
 
 
-def _key(host: str, found: Found) -> str:
-    return "\0".join(("host", host, found.root, *found.packages, found.dist_info))
+def _key(identity: str, found: Found) -> str:
+    return "\0".join(("host", identity, found.root, *found.packages, found.dist_info))
 
 
-def _recall(store: BlobStore, host: str, found: Found) -> _Past:
-    key = _key(host, found)
+def _recall(store: BlobStore, identity: str, found: Found) -> _Past:
+    key = _key(identity, found)
     try:
         memory = msgspec.msgpack.decode(store.load_note(key) or b"", type=_Memory)
         if memory.version == _VERSION:
@@ -257,16 +258,16 @@ def _listing(told: bytes, found: Found) -> Listing:
     return read_listing(told, found.packages)
 
 
-def _same(told: bytes, past: _Past, found: Found) -> bool:
-    """Whether the machine named the remembered listing.
+def _same(told: bytes, known: str, found: Found) -> bool:
+    """Whether the machine says that the listing is the known one.
 
     Raises:
-        Unreadable: it named another one.
+        Unreadable: it named another one, or sent one under that very digest.
     """
-    digest = unchanged(told) if told else None
-    if digest is not None and digest != past.listing.digest:
-        raise Unreadable(f"{found.root}: the host names a listing that it was not asked about")
-    return digest is not None
+    try:
+        return bool(told) and unchanged(told, known)
+    except Unreadable as error:
+        raise Unreadable(f"{found.root}: {error.message}") from None
 
 
 def _still(before: Listing, now: Listing) -> Mapping[str, object]:

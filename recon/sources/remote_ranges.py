@@ -8,9 +8,11 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 
 from recon.errors import Unreadable
+from recon.numbers import number
 from recon.ports import Shell
+from recon.sources.elf import TOO_LARGE
 from recon.sources.fetching import STATES, patience
-from recon.sources.framing import Incoming, frames
+from recon.sources.framing import HostileStream, Incoming, frames
 from recon.sources.host_scripts import extents_script, ranges_script
 from recon.sources.listing import Listed
 from recon.sources.select import printable
@@ -50,25 +52,38 @@ class HostLibraries:
         if path not in self._here:
             start = self._waiting.index(path) if path in self._waiting else 0
             group = self._waiting[start : start + TOGETHER] or [path]
-            self._bring(group)
+            self._bring_all(group)
             self._waiting = [each for each in self._waiting if each not in group]
         extents = self._here.pop(path, [])
+        if extents == TOO_LARGE:  # and will be: that is remembered
+            raise Unreadable(TOO_LARGE)
         if isinstance(extents, str):
             self.failed.add(path)
             raise Unreadable(f"{printable(path)} cannot be opened: {extents}")
         listed = self._listed[path]
         return HostRange(listed.size_bytes, extents, lambda offset, length: self._range(path, offset, length))
 
+    def _bring_all(self, paths: Sequence[str]) -> None:
+        """Together, and each by itself where they are more than one exec may send: one of them spoils no other."""
+        try:
+            self._bring(paths)
+        except HostileStream as error:
+            if len(paths) == 1:
+                self._here[paths[0]] = error.message
+                return
+            for path in paths:
+                self._bring_all([path])
+
     def _bring(self, paths: Sequence[str]) -> None:
         nonce = secrets.token_hex(16)
         targets = [self._listed[path].target for path in paths]
         for path in paths:
             self._here[path] = []
-        for number, extent in self._stream(extents_script(self._root, targets, nonce), nonce, PIECES_BYTES):
-            if number < len(paths):
-                here = self._here[paths[number]]
+        for place, extent in self._stream(extents_script(self._root, targets, nonce), nonce, PIECES_BYTES):
+            if place < len(paths):
+                here = self._here[paths[place]]
                 if isinstance(extent, str):
-                    self._here[paths[number]] = extent
+                    self._here[paths[place]] = extent
                 elif isinstance(here, list):
                     here.append(extent)
 
@@ -94,10 +109,10 @@ class HostLibraries:
 
         self._shell.stream(script, Incoming(nonce, taker, cap), timeout_s=patience(cap // 8), cap_bytes=cap)
         for head, body in frames(bytes(heard), nonce):
-            number, _, what = head.partition(" ")
-            if number.isdecimal():
-                offset = int(what) if what.isdecimal() else -1
-                yield int(number), (offset, body) if offset >= 0 else STATES.get(what, "it could not be read")
+            place, _, what = head.partition(" ")
+            if (at := number(place)) is not None:
+                offset = number(what)
+                yield at, (offset, body) if offset is not None else STATES.get(what, "it could not be read")
 
 
 class HostRange:

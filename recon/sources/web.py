@@ -21,6 +21,7 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Pr
 
 from recon import __version__
 from recon.errors import Unreachable, Unreadable
+from recon.numbers import number
 from recon.sources.pip_config import PackageIndexes
 
 MAX_PAGE_BYTES = 64 << 20
@@ -159,7 +160,7 @@ class Client:
                     said = answer.headers.get("Content-Length", "")
                     for piece in self._pieces(answer, url, limit):
                         _write(into, piece)
-                if not said.isdigit() or into.tell() == int(said):
+                if number(said) in (None, into.tell()):
                     return
                 self._again(url, TimeoutError("the connection was cut"), attempt)
             except _BROKEN as error:

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recon.errors import Unreachable
-from recon.facts.fact import Fact, FactUnreadable
+from recon.facts.fact import Fact, FactUnreadable, quote
 from recon.facts.gather import gather, script_of, split
 from recon.facts.gpus import GPUS
 from recon.facts.machine import MACHINE
+from recon.facts.pythons import pythons
 from recon.hosts.local import LocalShell
 from recon.ports import Reply
 from recon.records.unknown import Unknown
@@ -144,3 +146,55 @@ def test_a_machine_without_nvidia_smi_has_no_gpus() -> None:
     values, unknowns = gather(shell, [GPUS])
 
     assert ((), ()) == (values.of(GPUS), unknowns)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        f"{'9' * 5000}, GPU-1, x, 9.0, 1, 5",
+        "\u00b2, GPU-1, x, 9.0, 1, 5",
+        f"0, GPU-1, {'x' * 200_000}, 9.0, 1, 5",
+    ],
+)
+def test_fields_of_absurd_length_are_no_gpu_and_cost_no_other_fact(row: str) -> None:
+    """No number and no column is that long."""
+    told = f"printf '%s\\n' {quote(row)}"
+    values, unknowns = gather(LocalShell("gpu07"), [replace(GPUS, command=told), MACHINE])
+
+    assert ["gpus"] == [each.what for each in unknowns]
+    assert values.of(MACHINE) is not None
+
+
+def test_memory_without_measure_is_none() -> None:
+    (gpu,) = GPUS.parse(Reply(f"0, GPU-1, x, 9.0, {'9' * 5000}, 5", "", 0))
+
+    assert 0 == gpu.memory_bytes
+
+
+@pytest.mark.parametrize("fault", [ValueError("x"), IndexError("x"), KeyError("x"), OverflowError("x")])
+def test_what_a_parser_did_not_foresee_is_an_unknown_of_its_fact(fault: Exception) -> None:
+    """A stranger's answer never takes the host with it."""
+
+    def stumble(_: Reply) -> object:
+        raise fault
+
+    values, unknowns = gather(LocalShell("gpu07"), [Fact("odd", "echo", stumble), MACHINE])
+
+    assert [("odd", f"the answer was not understood ({type(fault).__name__})")] == [
+        (each.what, each.why) for each in unknowns
+    ]
+    assert values.of(MACHINE) is not None
+
+
+def test_frames_with_numbers_of_absurd_length_are_noise() -> None:
+    nines = "9" * 5000
+    stdout = f"\nN 0\none\nN 0 0\n\nN {nines}\nx\nN {nines} 0\n\nN 1\nx\nN 1 {nines}\n"
+
+    assert {0: Reply("one", "", 0)} == split(Reply(stdout, "", 0), "N")
+
+
+def test_a_site_without_a_folder_above_it_is_no_python_of_any_version() -> None:
+    """What a hostile host may list; honest paths are whole."""
+    found = pythons().parse(Reply("prefix\tvenv\t/v\t/v\nsite\tlib\tlib\nsite\t\t\n", "", 0))
+
+    assert [""] == [each.version for each in found.environments]

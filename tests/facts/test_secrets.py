@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recon.facts.secrets import HIDDEN, hidden, hidden_in
+from recon.facts.secrets import HIDDEN, _pieces, hidden, hidden_in
 from recon.records.install import Excerpt
 from recon.records.unknown import Unknown
 
@@ -169,3 +169,24 @@ def test_a_record_is_hidden_all_through_and_otherwise_the_same() -> None:
 
     assert plain is hidden_in(plain)
     assert (Excerpt("a.py", 1, f"x = '{HIDDEN}'"), plain[1]) == hidden_in(leaky)
+
+
+def test_a_long_text_is_looked_at_in_pieces_that_end_with_a_line() -> None:
+    """What is looked at together is bounded, and nothing is lost but the rest of a word that nobody would read."""
+    line = "x = 'a word'  # " + "y" * 60 + "\n"
+    text = line * 200 + 'API_KEY = "a1b2c3d4e5f6"\n' + line * 200
+    word = "z" * 10_000
+
+    assert text.replace("a1b2c3d4e5f6", "[secret]") == hidden(text)
+    assert "z" * 4093 + "... end" == hidden(f"{word} end")
+    assert all(len(piece) <= 4096 for piece in _pieces(f"{text}{word} {word}\n{text}"))
+
+
+def test_a_private_key_is_hidden_wherever_a_long_text_is_cut() -> None:
+    """The middle of it is known by its lines."""
+    body = "".join(
+        f"b3BlbnNzaC1r{number:04}ZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAA\n" for number in range(200)
+    )
+    text = hidden(f"-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n")
+
+    assert "b3BlbnNz" not in text

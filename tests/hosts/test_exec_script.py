@@ -154,3 +154,22 @@ def test_what_a_host_says_is_printable_in_errors() -> None:
 
     assert "gpu1: " in str(unusable("gpu1", caught.value))
     assert str(unusable("gpu1", caught.value)).isprintable()
+
+
+def test_an_end_mark_without_an_end_is_not_waited_for() -> None:
+    """Nor kept: nothing that follows it is a status."""
+    frame = Frame("N")
+    frame.take(BEGIN + b"recon-end-N")
+    for _ in range(4):
+        frame.take(b"x" * 40)
+
+    assert "x" * 64 == frame.status
+    assert b"" == frame._held
+
+
+@pytest.mark.parametrize("status", [b"9" * 5000, b"-1", b"1000", b"", "\u00b2".encode()])
+def test_a_status_that_no_program_has_is_a_line_that_broke(status: bytes) -> None:
+    end = b"recon-end-N " + status + b"\n"
+    talk, _ = exchange(Tape((BEGIN + b"abc", BEGIN), (end, end)))
+    with pytest.raises(LineDead, match="in the middle of a script"):
+        talk.hold("true")

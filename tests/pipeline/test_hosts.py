@@ -2,7 +2,9 @@
 
 import json
 import re
+import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -55,6 +57,10 @@ class Reached(LocalShell):
     line: str = "exec /bin/sh -s"
     noise: str = ""
     scripts: list[str] = field(default_factory=list)
+
+    @property
+    def identity(self) -> str:
+        return f"proven {self.name}"
 
     def stream(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
         self.scripts.append(script)
@@ -353,3 +359,41 @@ def test_a_host_that_hangs_is_broken_off(hosts: Hosts, settings: Settings) -> No
         pipeline.scan(ScanTargets((), (), local=False, hosts=("h",)), made, Pressed("looking for engines"))
 
     assert broken.wait(1)
+
+
+def test_what_is_remembered_of_a_host_is_never_taken_for_another(
+    hosts: Hosts, settings: Settings, tmp_path: Path
+) -> None:
+    """One states the other's machine id, lists the same tree, and sends something else under each name."""
+    site = environment(tmp_path / "home", {"vllm/walk.py": WALK})
+    hosts.add("honest", tmp_path / "home")
+    hostile = hosts.add("hostile", tmp_path / "home")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    tar = f'cd {tmp_path}/lie && exec /usr/bin/tar "$@"'
+    shutil.copytree(site, tmp_path / "lie")
+    (tmp_path / "lie/vllm/walk.py").write_text("#" * (len(WALK) - 1) + "\n")
+    (tools / "tar").write_text(f"#!/bin/sh\n{tar}\n")
+    (tools / "tar").chmod(0o755)
+    object.__setattr__(hostile, "environment", {**(hostile.environment or {}), "PATH": f"{tools}:/usr/bin:/bin"})
+    time.sleep(2.1)  # what was written in this very second is not remembered
+    lied = scanned(hosts, settings, "hostile")
+    told = scanned(hosts, settings, "honest")
+
+    assert Standing.ABSENT is verdict(lied.installs[0], "accept.tree.greedy").standing
+    assert Standing.ABSENT is not verdict(told.installs[0], "accept.tree.greedy").standing
+    assert lied.hosts[0].id == told.hosts[0].id
+    assert lied.installs[0].source_digest != told.installs[0].source_digest
+
+
+def test_a_host_is_remembered_by_what_it_proved(hosts: Hosts, settings: Settings, tmp_path: Path) -> None:
+    """The same one is not asked for its files again."""
+    environment(tmp_path / "home")
+    host = hosts.add("gpu07", tmp_path / "home")
+    time.sleep(2.1)
+    first = scanned(hosts, settings, "gpu07")
+    asked = len(host.scripts)
+    second = scanned(hosts, settings, "gpu07")
+
+    assert first.installs == second.installs
+    assert len(host.scripts) - asked < asked

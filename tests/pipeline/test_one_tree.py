@@ -200,3 +200,21 @@ def test_a_graph_that_cannot_be_kept_costs_no_verdict(scan: Scan, settings: Sett
 
     assert [(CACHE, True)] == [(each.what, "is not kept" in each.why) for each in run.unknowns]
     assert Standing.PRESENT is verdict(run.installs[0], "accept.linear.greedy").standing
+
+
+def test_a_graph_is_kept_anew_where_something_else_was_read_of_the_libraries(
+    scan: Scan, settings: Settings, tmp_path: Path
+) -> None:
+    """They count by their size alone in the digest of a tree, and a host may say of their names what it likes."""
+    one, two = (library(text=(word + b"(Tensor x) -> ()",)).data for word in (b"ours", b"lies"))
+    digests, found = [], []
+    for name, data in (("one", one), ("two", two)):
+        (tmp_path / name / "vllm").mkdir(parents=True)
+        (tmp_path / name / "vllm/_C.abi3.so").write_bytes(data)
+        (install,) = scan(tree(tmp_path / name, VLLM)).installs
+        digests.append(install.source_digest)
+        with opened(settings.cache_dir, install.source_digest) as kept:
+            found.append([bool(kept.found(word, ("op",))) for word in ("ours", "lies")])
+
+    assert digests[0] == digests[1]
+    assert [[True, False], [False, True]] == found

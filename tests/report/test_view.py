@@ -196,3 +196,14 @@ def test_the_screen_says_which_of_two_installs_is_imported() -> None:
     installs = tuple(replace(each, provenance=replace(each.provenance, note=note)) for each in one.installs)
 
     assert note in " ".join(terminal.screen(view_of(replace(one, installs=installs))).split())
+
+
+def test_an_id_that_is_another_hosts_name_moves_no_install() -> None:
+    """A machine gives itself its id; the name is what the user typed."""
+    one = scan()
+    liar = replace(HOST, id=HOST.name, name="gpu08", gpus=())
+    view = view_of(replace(one, hosts=(*one.hosts, liar)))
+
+    assert {HOST.name} == {column.host for column in view.columns}
+    assert () == view.hosts[-1].installs
+    assert len(one.installs) == len(view.hosts[0].installs)

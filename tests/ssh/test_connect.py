@@ -1,6 +1,7 @@
 """Ways to a host: what leads there, what does not, and what people are told about it."""
 
 import contextlib
+import re
 import socket
 import subprocess
 import threading
@@ -345,3 +346,16 @@ def test_paramiko_is_the_usual_way(yard: Yard) -> None:
     yard.server()
     with shell(yard, "gpu1", "auto") as host:
         assert "paramiko" == host.transport
+
+
+@BOTH
+def test_a_host_is_known_by_what_its_connection_proves(yard: Yard, way: Way) -> None:
+    """Two servers of one machine are two hosts: the machine, which says the same of itself, has no say in it."""
+    yard.server("gpu1")
+    yard.server("gpu2")
+    with shell(yard, "gpu1", way) as one, shell(yard, "gpu1", way) as again, shell(yard, "gpu2", way) as two:
+        first, same, other = one.identity, again.identity, two.identity
+
+    assert first == same
+    assert first != other
+    assert re.fullmatch("[0-9a-f]{64}", first)
