@@ -5,6 +5,7 @@ import re
 
 from recon.facts.fact import BOUNDED, Fact, FactUnreadable
 from recon.facts.gather import cause_in
+from recon.facts.texts import cleaned
 from recon.numbers import number
 from recon.ports import Reply
 from recon.records.host import Gpu
@@ -55,7 +56,7 @@ def _gpu(row: list[str]) -> Gpu:
     """
     if len(row) != len(COLUMNS):
         raise FactUnreadable(f"nvidia-smi answered {len(row)} columns, not {len(COLUMNS)}: {','.join(row)[:80]}")
-    index, uuid, name, capability, memory, driver = (cell.strip() for cell in row)
+    index, uuid, name, capability, memory, driver = map(cleaned, row)
     version = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", capability)
     place = number(index, 4)
     if place is None or version is None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from recon.facts.fact import Fact, FactUnreadable
+from recon.facts.texts import cleaned
 from recon.ports import Reply
 
 COMMAND = """\
@@ -39,7 +40,7 @@ def parse(reply: Reply) -> Machine:
     >>> parse(Reply("platform Linux 6.1.0 x86_64\nhostname gpu07\nid uninitialized\n", "", 0))
     Machine(platform='Linux 6.1.0 x86_64', hostname='gpu07', machine_id='')
     """
-    told = [line.strip().partition(" ") for line in reply.stdout.splitlines()]
+    told = [cleaned(line).partition(" ") for line in reply.stdout.split("\n")]
     platform = next((value for key, _, value in told if key == "platform"), "")
     if not platform:
         raise FactUnreadable(f"uname said nothing (status {reply.status})")

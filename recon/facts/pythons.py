@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from recon.facts.fact import BOUNDED, Fact, FactUnreadable, quote
-from recon.facts.texts import is_plain
+from recon.facts.fact import BOUNDED, PLAIN, Fact, FactUnreadable, quote
+from recon.facts.texts import cleaned, is_plain
 from recon.ports import Reply
 from recon.records.host import PythonEnv
 from recon.records.unknown import Unknown
@@ -24,7 +24,7 @@ T=$(printf '\t'); N='
 odd() { case $1 in *"$T"*|*"$N"*) printf 'odd\n';; *) return 1;; esac; }
 real() { ( cd -P -- "$1" 2>/dev/null && pwd -P ); }
 cfg() {
-  [ -f "$1/pyvenv.cfg" ] && [ -r "$1/pyvenv.cfg" ] || return 0
+  plain "$1/pyvenv.cfg" "$(real "$1")" || return 0
   head -c 8192 "$1/pyvenv.cfg" | tr '\t\r' '  ' | awk '
     { key = $0; sub(/ *=.*/, "", key); sub(/^ */, "", key); value = $0; sub(/^[^=]*= */, "", value) }
     key ~ /^(home|uv|include-system-site-packages)$/ { print "cfg\t" key "\t" value }'
@@ -149,7 +149,7 @@ def pythons(prefixes: Sequence[str] = ()) -> Fact[Pythons]:
     """The fact, with prefixes that the caller knows of, e.g. `sys.prefix`."""
     hints = " ".join(quote(prefix) for prefix in prefixes)
     command = COMMAND.replace("@WALK_S@", str(WALK_S)).replace("@HINTS@", hints)
-    return Fact(name="pythons", command=BOUNDED + command, parse=parse)
+    return Fact(name="pythons", command=BOUNDED + PLAIN + command, parse=parse)
 
 
 def parse(reply: Reply) -> Pythons:
@@ -158,7 +158,7 @@ def parse(reply: Reply) -> Pythons:
     Raises:
         FactUnreadable: the command broke off, or said something else.
     """
-    told = [line.split("\t") for line in reply.stdout.splitlines() if line]
+    told = [line.split("\t") for line in reply.stdout.split("\n") if line]
     if reply.status or not told:
         raise FactUnreadable(f"the search for Python environments ended with status {reply.status}")
     prefixes = _prefixes(told)
@@ -279,11 +279,11 @@ def _unknowns(told: list[list[str]]) -> Iterator[Unknown]:
         if fields[0] == "late" and len(fields) == 2:
             groups[f"the walk was ended after {WALK_S} s"].append(fields[1])
         elif fields[0] == "odd" or _is_odd(fields):
-            groups["a name with a tab, a line break or bytes that are no UTF-8 is not followed"].append("somewhere")
+            groups["a name with control characters or bytes that are no UTF-8 is not followed"].append("somewhere")
     groups["it was named, and is no folder, or lies in one that is closed"] += dict.fromkeys(
         fields[1] for fields in told if fields[0] == "none" and len(fields) == 2
     )
     for why, places in groups.items():
         if places:
             more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-            yield Unknown("python environments", f"{places[0]}{more}", why)
+            yield Unknown("python environments", f"{cleaned(places[0])}{more}", why)

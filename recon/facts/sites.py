@@ -7,9 +7,9 @@ looks at package folders that links point to.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from recon.facts.fact import Fact, FactUnreadable, quote
+from recon.facts.fact import PLAIN, Fact, FactUnreadable, quote
 from recon.facts.names import DISTRIBUTIONS, PACKAGES
-from recon.facts.texts import VERSION_FILES, cleaned, is_plain, version_in
+from recon.facts.texts import INSTALLER, VERSION_FILES, cleaned, installer_in, is_plain, version_in
 from recon.ports import Reply
 
 TEXT_BYTES = 1 << 16
@@ -19,6 +19,8 @@ REDIRECT_BYTES = 1 << 18
 RECORD_BYTES = 1 << 24
 LINKS = 500
 """Links that are read in one site folder."""
+PATHS = 500
+"""Lines that are looked at of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,27 +93,22 @@ T=$(printf '\t'); R=$(printf '\r'); N='
 '
 odd() { case $1 in *"$T"*|*"$N"*) return 0;; *) return 1;; esac; }
 real() { ( cd -P -- "$1" 2>/dev/null && pwd -P ); }
-plain() { [ -f "$1" ] && [ -r "$1" ]; }
-first() { plain "$1" && head -c 4096 "$1" | tr '\t\r' '  ' | head -n 1; }
-told() {
-  plain "$3" || return 0
-  head -c "$2" "$3" | tr '\t\r' '  ' | awk -v key="$1" '{ print key "\t" $0 }'
-}
 package() {
   [ -d "$1" ] || return 0
   odd "$1" && return 0
-  where=$(real "$1"); regular=no
+  home=$(real "$1"); where=$home; regular=no
   for init in "$1"/__init__.py "$1"/__init__.*so; do
     [ -f "$init" ] || continue
     regular=yes
     if [ -L "$init" ]; then
-      target=$(readlink -f -- "$init" 2>/dev/null) && [ -n "$target" ] && where=${target%/*}
+      target=$(readlink -f -- "$init" 2>/dev/null)
+      case $target in */__init__.*) where=${target%/*};; esac
     fi
     break
   done
   printf 'package\t%s\t%s\t%s\n' "$1" "$where" "$regular"
   for name in @VERSION_FILES@; do
-    plain "$1/$name" && head -c @TEXT_BYTES@ "$1/$name" | tr '\t\r' '  ' |
+    plain "$1/$name" "$home" && head -c @TEXT_BYTES@ "$1/$name" | tr '\t\r' '  ' |
       grep -E '^(__version__|version|VERSION)( *:[^=]*)? *=' | head -n 5 |
       while IFS= read -r line; do printf 'version\t%s\n' "$line"; done
   done
@@ -136,25 +133,27 @@ dist() {
   odd "$1" && return 0
   printf 'dist\t%s\n' "$1"
   for file in "$1/METADATA" "$1/PKG-INFO" "$1"; do
-    plain "$file" || continue
+    plain "$file" "$here" || continue
     head -c @TEXT_BYTES@ "$file" | tr '\t\r' '  ' | sed -n -e '/^$/q' -e "s/^Name: */name$T/p" -e "s/^Version: */is$T/p"
     break
   done
-  printf 'installer\t%s\n' "$(first "$1/INSTALLER")"
-  plain "$1/direct_url.json" && printf 'url\t%s\n' "$(
+  plain "$1/INSTALLER" "$here" && printf 'installer\t%s\n' "$(
+    head -c 4096 "$1/INSTALLER" | tr '\t\r' '  ' | head -n 1 | sed 's/ *$//' | grep -E '^(@INSTALLER@)$')"
+  plain "$1/direct_url.json" "$here" && printf 'url\t%s\n' "$(
     head -c 8192 "$1/direct_url.json" | tr '\t\r\n' '   ' | bare)"
   {
-    plain "$1/top_level.txt" && head -c 4096 "$1/top_level.txt"
-    plain "$1/RECORD" && head -c @RECORD_BYTES@ "$1/RECORD" |
+    plain "$1/top_level.txt" "$here" && head -c 4096 "$1/top_level.txt"
+    plain "$1/RECORD" "$here" && head -c @RECORD_BYTES@ "$1/RECORD" |
       sed -n 's#^\([A-Za-z_][A-Za-z0-9_]*\)/.*\.py,.*#\1#p' | uniq
   } | tr '\t\r' '  ' | sort -u | head -n 50 | while IFS= read -r line; do
     [ -n "$line" ] && [ -d "${1%/*}/$line" ] && printf 'top\t%s\n' "$line"
   done
 }
-# Of a .pth go along paths, and of lines of code the names of redirecting modules: code and comments may hold anything.
+# Of a .pth go along folders, and of lines of code the names of redirecting modules: all else may be anything.
 paths() {
-  awk '
-    { text = substr($0, 6) }
+  head -n @PATHS@ | awk '
+    { text = $0; sub(/ +$/, "", text) }
+    NR == 1 { sub(/^\357\273\277/, "", text) }
     text == "" || text ~ /^#/ { next }
     text ~ /^import / {
       names = ""
@@ -162,26 +161,37 @@ paths() {
         word = substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH)
         if (word ~ /^(__editable__|_editable_)|_editable$/) names = names " " word
       }
-      if (names != "") print "line\timport" names
+      if (names != "") print "import" names
       next
     }
-    text !~ /:\/\// { print }'
+    text !~ /:\/\// { print text }' | while IFS= read -r line; do
+    case $line in
+      "import "*) ;;
+      /*) [ -d "$line" ] || continue;;
+      *) [ -d "$1/$line" ] || continue;;
+    esac
+    printf 'line\t%s\n' "$line"
+  done
 }
 site() {
   [ -d "$1" ] || return 0
   readable=no; [ -r "$1" ] && [ -x "$1" ] && readable=yes
-  printf 'site\t%s\t%s\t%s\n' "$1" "$(real "$1")" "$readable"
+  here=$(real "$1")
+  printf 'site\t%s\t%s\t%s\n' "$1" "$here" "$readable"
   printf '%s\n' "$1"/*.dist-info "$1"/*.egg-info | awk '
     { base = tolower($0); sub(/.*\//, "", base); gsub(/[.-]+/, "_", base) }
     base ~ /^(@DISTRIBUTIONS@)(_v?[0-9].*)?_(dist|egg)_info$/' | while IFS= read -r found; do dist "$found"; done
   for name in @PACKAGES@; do package "$1/$name"; done
   count=0
   for link in "$1"/*.pth "$1"/*.egg-link "$1"/__editable__*_finder.py "$1"/_editable_*.py "$1"/_*_editable.py; do
-    plain "$link" || continue
+    plain "$link" "$here" || continue
     odd "$link" && continue
     count=$((count + 1)); [ "$count" -gt @LINKS@ ] && break
     printf 'link\t%s\n' "${link##*/}"
-    case $link in *.py) told line @REDIRECT_BYTES@ "$link";; *) told line @TEXT_BYTES@ "$link" | paths;; esac
+    case $link in
+      *.py) head -c @REDIRECT_BYTES@ "$link" | tr '\t\r' '  ' | awk '{ print "line\t" $0 }';;
+      *) head -c @TEXT_BYTES@ "$link" | tr '\t\r' '  ' | paths "$1";;
+    esac
   done
 }
 [ -n "${PYTHONPATH:-}" ] && printf 'pythonpath\t%s\n' "$PYTHONPATH" | tr '\n' ' ' && printf '\n'
@@ -193,6 +203,8 @@ VALUES = {
     "@REDIRECT_BYTES@": str(REDIRECT_BYTES),
     "@RECORD_BYTES@": str(RECORD_BYTES),
     "@LINKS@": str(LINKS),
+    "@PATHS@": str(PATHS),
+    "@INSTALLER@": INSTALLER,
     "@PACKAGES@": " ".join(PACKAGES),
     "@DISTRIBUTIONS@": "|".join(DISTRIBUTIONS),
 }
@@ -201,13 +213,13 @@ VALUES = {
 def sites(folders: Sequence[str]) -> Fact[Sites]:
     """The fact for some site folders, in their order."""
     asks = [f"site {quote(folder)}" for folder in folders]
-    return Fact(name="sites", command="\n".join([_filled(LOOK + LIST), *asks, ":"]), parse=parse_sites)
+    return Fact(name="sites", command="\n".join([_filled(PLAIN + LOOK + LIST), *asks, ":"]), parse=parse_sites)
 
 
 def packages(paths: Sequence[str]) -> Fact[tuple[Package, ...]]:
     """The fact for some package folders; those that are no folders are left out."""
     asks = [f"package {quote(path)}" for path in paths]
-    return Fact(name="packages", command="\n".join([_filled(LOOK), *asks, ":"]), parse=parse_packages)
+    return Fact(name="packages", command="\n".join([_filled(PLAIN + LOOK), *asks, ":"]), parse=parse_packages)
 
 
 def _filled(script: str) -> str:
@@ -310,9 +322,9 @@ def _dist(block: _Block) -> Dist:
         block.head[1],
         block.first("name"),
         block.first("is"),
-        block.first("installer"),
+        installer_in(block.first("installer")),
         next(iter(block.all("url")), ""),
-        block.all("top"),
+        tuple(filter(is_plain, block.all("top"))),
     )
 
 

@@ -4,7 +4,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -16,9 +16,10 @@ VERSION_LINE = re.compile(r"(__version__|version|VERSION)\b.*=")
 VERSION_FILES = ("_version.py", "version.py", "_build_meta.py", "__init__.py")
 """Where packages say their version, the surest place first."""
 
-UNREPORTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-"""Control characters, and bytes that are no UTF-8 as a Shell hands them on: terminals and JSON cannot take them."""
 VALUE_CHARACTERS = 200
+
+INSTALLER = r"[A-Za-z0-9._+-]{1,40}( [0-9][A-Za-z0-9._+-]{0,20})?"
+"""Regular expression of sh's grep and of Python for what may stand in an INSTALLER: a name, and a version behind it."""
 
 REDIRECTS = re.compile(r"\b(__editable___\w+_finder|_editable_(?:impl|skbc)_\w+|_\w+_editable)\b")
 """Modules by which build backends redirect imports: of setuptools, of hatch, of scikit-build-core."""
@@ -63,7 +64,7 @@ def direct_url_in(text: str) -> DirectUrl | None:
     sha256 = re.fullmatch(r"(?:sha256=)?([0-9a-f]{64})", digest if isinstance(digest, str) else "")
     commit = source.get("commit_id")
     return DirectUrl(
-        redact(told["url"]),
+        mended(redact(told["url"])),
         editable=_mapping(told.get("dir_info")).get("editable") is True,
         sha256=sha256[1] if sha256 else "",
         commit=commit if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{7,64}", commit) else "",
@@ -118,13 +119,25 @@ def is_version(text: str) -> bool:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a file name can stand in records and reports: it is UTF-8 and holds no control characters."""
-    return not UNREPORTABLE.search(name)
+    """Whether a file name can stand in records and reports: it is UTF-8, and nothing in it acts on a terminal.
+
+    Control characters do, of either set, and marks that turn the direction of text or end a line.
+    """
+    return name.isprintable()
+
+
+def mended(text: str) -> str:
+    r"""A text with a mark in the place of what no name may hold.
+
+    >>> mended("a\x1b[2J\x9b\u202e")
+    'a�[2J��'
+    """
+    return text if text.isprintable() else "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 def cleaned(value: str) -> str:
-    """A short value of a stranger's file, fit for records and reports."""
-    return UNREPORTABLE.sub("\ufffd", value.strip())[:VALUE_CHARACTERS]
+    """A short value of a stranger, fit for records and reports."""
+    return mended(value.strip()[:VALUE_CHARACTERS])
 
 
 def pth_lines(text: str) -> Iterator[str]:
@@ -134,18 +147,29 @@ def pth_lines(text: str) -> Iterator[str]:
             yield line.rstrip()
 
 
-def told_of_pth(text: str) -> str:
-    r"""What a host tells of a `.pth`: paths, and of lines of code the names of redirecting modules.
+def installer_in(line: str) -> str:
+    """The program that installed a distribution, as INSTALLER names it; '' where that is no name.
 
-    >>> told_of_pth("# token=x\nimport os, _x_editable; os.environ['K'] = 'v'\n/src/x\n")
+    >>> installer_in("Poetry 1.8.2 "), installer_in("root:$6$salt$hash:19000::")
+    ('Poetry 1.8.2', '')
+    """
+    name = line.strip(" ")
+    return name if re.fullmatch(INSTALLER, name) else ""
+
+
+def told_of_pth(text: str, is_folder: Callable[[str], bool]) -> str:
+    r"""What a host tells of a `.pth`: folders, and of lines of code the names of redirecting modules.
+
+    >>> text = "# token=x\nimport os, _x_editable; os.environ['K'] = 'v'\n/src/x\npassword=y\n"
+    >>> told_of_pth(text, lambda line: line == "/src/x")
     'import _x_editable\n/src/x'
     """
     told = []
-    for line in text.split("\n"):
+    for line in (each.rstrip(" ") for each in text.removeprefix("\ufeff").split("\n")):
         names = [word for word in re.findall(r"\w+", line, re.ASCII) if _REDIRECTING.match(word)]
         if line.startswith("import "):
             told += [" ".join(("import", *names))] if names else []
-        elif line and not line.startswith("#") and "://" not in line:
+        elif line and not line.startswith("#") and "://" not in line and is_folder(line):
             told.append(line)
     return "\n".join(told)
 

@@ -6,7 +6,7 @@ Triton compiles a launcher in C when a kernel is first run, so it needs a C comp
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recon.facts.fact import Fact, FactUnreadable, quote
+from recon.facts.fact import PLAIN, Fact, FactUnreadable, quote
 from recon.facts.texts import cleaned
 from recon.ports import Reply
 from recon.records.host import PythonEnv
@@ -45,7 +45,7 @@ versions() {
 }
 headers() {
   base=$1
-  [ -f "$1/pyvenv.cfg" ] && [ -r "$1/pyvenv.cfg" ] &&
+  plain "$1/pyvenv.cfg" "$(cd -P -- "$1" 2>/dev/null && pwd -P)" &&
     base=$(head -c 8192 "$1/pyvenv.cfg" | sed -n 's#^home *= *\(.*\)/bin *$#\1#p' | head -n 1)
   for folder in "$1" "$base" "$(cd -P -- "$base" 2>/dev/null && pwd -P)"; do
     [ -n "$folder" ] && [ -f "$folder/include/python$2/Python.h" ] || continue
@@ -108,7 +108,7 @@ TOOLCHAIN = Fact(name="toolchain", command=LOOK_FOR, parse=parse)
 
 def kernel_envs(environments: Sequence[PythonEnv]) -> Fact[tuple[KernelEnv, ...]]:
     """The fact: which of these environments have torch or Triton, and which versions."""
-    commands = [ENVIRONMENT]
+    commands = [PLAIN + ENVIRONMENT]
     for each in environments:
         sites = " ".join(map(quote, each.site_packages))
         prefix, version = quote(each.prefix), quote(each.version or "-")

@@ -224,7 +224,7 @@ tree_of() (
     -exec sh -c "$extents"'each "$@"' sh {} +
 ) 2>/dev/null
 record_of() (
-  name=${1##*/}; cd -- "${1%/*}/" && [ -f "$name/RECORD" ] && [ -r "$name/RECORD" ] || exit 0
+  name=${1##*/}; cd -- "${1%/*}/" && opened "$name/RECORD" || exit 0
   printf '\n%s record%s%s\n' "$nonce" "$T" "$1"
   head -c @RECORD_BYTES@ "$name/RECORD"
 ) 2>/dev/null

@@ -273,6 +273,15 @@ def test_versions_of_checkouts(name: str, text: str, version: str, tmp_path: Pat
     assert [version] == [one.version for one in find_in_folder(tmp_path)]
 
 
+def test_what_the_kernel_makes_up_is_no_version(tmp_path: Path) -> None:
+    """/proc/sys/kernel/osrelease looks like one; others of its kind wait for ever."""
+    make_project(tmp_path)
+    make_package(tmp_path, "vllm")
+    (tmp_path / "VERSION").symlink_to("/proc/sys/kernel/osrelease")
+
+    assert [""] == [one.version for one in find_in_folder(tmp_path)]
+
+
 def test_the_version_of_a_branch_with_a_tag(tmp_path: Path) -> None:
     """HEAD names a branch, the branch a commit, and a loose tag the same commit."""
     make_package(tmp_path, "vllm")

@@ -89,12 +89,14 @@ def test_names_that_cannot_be_reported_are_unknowns(tmp_path: Path) -> None:
     """They would break lines, or the JSON of a run."""
     make_env(tmp_path / "a\nb")
     make_env(tmp_path / "c\td")
+    make_env(tmp_path / "e\u2028f\u0085g\x1c")
+    make_env(tmp_path / "h\u202ei\x9b")
     make_env(Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff")))
     make_env(tmp_path / "good")
     found = look(tmp_path)
 
     assert {"good": "venv 3.12"} == kinds(found, tmp_path)
-    assert ["a name with a tab, a line break or bytes that are no UTF-8 is not followed"] == [
+    assert ["a name with control characters or bytes that are no UTF-8 is not followed"] == [
         one.why for one in found.unknowns
     ]
 

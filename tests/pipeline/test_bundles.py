@@ -1,5 +1,6 @@
 """Bundles and hosts through the whole pipeline: what a folder gives, no secret in anything that is shown or kept."""
 
+import gzip
 import json
 import subprocess
 from collections.abc import Callable, Mapping
@@ -32,6 +33,16 @@ SECRETS = {
     "pth comment": "canary-comment-e45b",
     "pth code": "canary-code-f36a",
     "pth address": "canary-address-0a27",
+    "pth line": "canary-line-b1c9",
+    "egg-link line": "canary-token-c2d8",
+    "link .pth": "canary-link-d3e7",
+    "link .egg-link": "canary-link-e4f6",
+    "link INSTALLER": "canary-link-f505",
+    "link METADATA": "canary-link-0614",
+    "link RECORD": "canary-link-1723",
+    "link direct_url.json": "canary-link-2832",
+    "link version.py": "9.9.9+canary.link.3941",
+    "link redirecting module": "canary-link-4a50",
     "remote": "canary-remote-1b18",
     "pip": "canary-pip-2c09",
     "netrc": "canary-netrc-3dfa",
@@ -70,9 +81,26 @@ def home_with_secrets(home: Path) -> Path:
         "sgl_kernel-1.0.dist-info/direct_url.json": ESCAPED.replace("@", said["escaped"]),
         "sgl_kernel/__init__.py": "",
         "a.pth": f"# {said['pth comment']}\nimport os; os.environ['K'] = '{said['pth code']}'\n"
-        f"https://me:{said['pth address']}@host.example/x\n",
+        f"https://me:{said['pth address']}@host.example/x\npassword={said['pth line']}\n",
+        "b.egg-link": f"token {said['egg-link line']}\n",
+        "__editable__.lmdeploy.pth": "import __editable___lmdeploy_1_finder\n",
     }
     site = environment(home, more)
+    others = {
+        ".pth": ("evil.pth", "-----BEGIN KEY-----\n@\n"),
+        ".egg-link": ("evil.egg-link", "@\n"),
+        "INSTALLER": ("sgl_kernel-1.0.dist-info/INSTALLER", "@\n"),
+        "METADATA": ("lmdeploy-1.0.dist-info/METADATA", "Name: @\nVersion: @\n"),
+        "RECORD": ("sgl_kernel-1.0.dist-info/RECORD", "sgl_kernel/@.py,,\n@\n"),
+        "direct_url.json": ("lmdeploy-1.0.dist-info/direct_url.json", '{"url": "file:///@"}'),
+        "version.py": ("sgl_kernel/version.py", "version = '@'\n"),
+        "redirecting module": ("__editable___lmdeploy_1_finder.py", "MAPPING = {'lmdeploy': '/@'}\n"),
+    }
+    for number, (kind, (name, text)) in enumerate(others.items()):
+        (site / name).parent.mkdir(exist_ok=True)
+        (site / name).symlink_to(
+            tree(home.parent / "others", {f"{number}": text.replace("@", said[f"link {kind}"])}) / f"{number}"
+        )
     tree(
         home,
         {
@@ -158,6 +186,17 @@ def test_no_secret_is_shown_or_kept(settings: Settings, tmp_path: Path) -> None:
 
     assert any("tl.store" in each.text and each.text.count("[secret]") >= 5 for each in run.installs[0].excerpts)
     assert [] == [name for name, secret in SECRETS.items() if secret in text]
+
+
+def test_no_secret_is_in_a_bundle_but_in_its_sources(tmp_path: Path) -> None:
+    """It is carried about, and may be read by others than those who collected it."""
+    home = tmp_path / "home"
+    home_with_secrets(home)
+    packed = collected(home).read_bytes()
+    said = gzip.decompress(packed) if packed.startswith(b"\x1f\x8b") else packed
+
+    assert b"vllm/spec/accept.py" in said
+    assert [] == [name for name, secret in SECRETS.items() if not name.startswith("source") and secret.encode() in said]
 
 
 def test_no_secret_leaves_a_host_but_in_its_sources(settings: Settings, tmp_path: Path) -> None:

@@ -108,11 +108,11 @@ def test_a_cut_link_leaves_no_process_on_the_host(yard: Yard, client: Client, tm
     assert {} == server.left_after(10)
 
 
-SECRETS = [f"{kind}{number:02d}Zq9Wx7Ty5Rv3" for number, kind in enumerate(["S3cr3t"] * 20)]
+SECRETS = [f"{kind}{number:02d}Zq9Wx7Ty5Rv3" for number, kind in enumerate(["S3cr3t"] * 27)]
 
 
 def planted(tmp_path: Path) -> dict[str, str]:
-    """Twenty secrets where hosts have them; gives the variables of sessions."""
+    """Secrets where hosts have them, and where a user may lay links to them; gives the variables of sessions."""
     secret = iter(SECRETS)
     account = tmp_path / "home"
     checkout = tmp_path / "src"
@@ -152,14 +152,30 @@ def planted(tmp_path: Path) -> dict[str, str]:
     (checkout / ".git").mkdir(parents=True)
     (checkout / ".git/config").write_text(f'[remote "origin"]\n\turl = https://me:{next(secret)}@git.example/x\n')
     (site / "z.pth").write_text(f"# https://me:{next(secret)}@index.example\n{checkout}\n")
+    (site / "a.pth").write_text(f"password={next(secret)}\n")
+    (site / "b.egg-link").write_text(f"token {next(secret)}\n")
+    for link, text in {
+        "evil.pth": "-----BEGIN OPENSSH PRIVATE KEY-----\n@\n-----END OPENSSH PRIVATE KEY-----\n",
+        "vllm-9.8.7.dist-info/INSTALLER": "@\n",
+        "sglang-1.0.dist-info/METADATA": "Name: @\nVersion: 1\n",
+        "sglang-2.0.dist-info/METADATA": "Name: sglang\nVersion: @\n",
+        "__editable___sglang_1_0_finder.py": "MAPPING = {'sglang': '/@'}\n",
+    }.items():
+        other = tmp_path / "others" / link.replace("/", "-").removesuffix(".pth").removesuffix(".py")
+        other.parent.mkdir(exist_ok=True)
+        other.write_text(text.replace("@", next(secret)))
+        (site / link).parent.mkdir(exist_ok=True)
+        (site / link).unlink(missing_ok=True)
+        (site / link).symlink_to(other)
+    (site / "__editable__.sglang-1.0.pth").write_text("import __editable___sglang_1_0_finder\n")
     variables = {"HF_TOKEN": f"hf_{next(secret)}", "OPENAI_API_KEY": f"sk-{next(secret)}"}
     noise = {"VLLM_API_KEY": next(secret), "PIP_INDEX_URL": f"https://u:{next(secret)}@index.example/simple"}
-    assert next(secret, None) is None, "all twenty are planted"
+    assert next(secret, None) is None, "all are planted"
     return {**home(account), **variables, **noise}
 
 
 def test_no_secret_of_a_host_is_in_any_output_run_audit_file_or_log(yard: Yard, client: Client, tmp_path: Path) -> None:
-    """Twenty are planted; the cache alone keeps what they stand in, for its owner alone."""
+    """Many are planted; the cache alone keeps what they stand in, for its owner alone."""
     yard.server(environment=planted(tmp_path))
     outputs = [word for name in ("html", "json", "text", "tsv") for word in ("-o", f"{name}={tmp_path}/out.{name}")]
     process = client.recon("--host", "gpu1", "--batch", *outputs)
