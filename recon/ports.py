@@ -78,6 +78,11 @@ class HostShell(Shell, Protocol):
         """
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the connection."""
+        ...
+
     def abort(self) -> None:
         """Make a script that another thread waits for fail now."""
         ...

@@ -27,6 +27,7 @@ from recon.hosts.abreast import Job, abreast
 from recon.hosts.audit import Audited, audit_for
 from recon.hosts.limits import HOST_S, PHASE_S, limited
 from recon.hosts.local import LocalShell
+from recon.hosts.target import parse
 from recon.ports import HostShell, Progress, Shell
 from recon.records.host import Gpu, Host
 from recon.records.install import Edits, Found
@@ -123,9 +124,12 @@ def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Gen
     """Everything that was named, in turn; hosts side by side.
 
     Raises:
+        Usage: one of the hosts is none.
         ReconError: the only target failed before it gave a tree.
         Exception: likewise, by a fault of recon.
     """
+    for typed in targets.hosts:
+        parse(typed)  # its name is written down before it is reached
     named = (targets.paths, targets.releases, targets.hosts, targets.bundles)
     alone = sum(map(len, named)) + targets.local == 1
     given = False
@@ -253,8 +257,8 @@ class _Visit:
         if self.access.max_load:
             _leave_alone_if_busy(shell, self.access.max_load)
         host, unlearned = _surveyed(shell, self.access.environments, reached.transport)
-        if reached.noise:
-            host = replace(host, notes=(f"before its answers it printed {hidden(reached.noise)!r}", *host.notes))
+        printed = (f"before its answers it printed {hidden(reached.noise)!r}",) if reached.noise else ()
+        host = replace(host, notes=(*reached.notes, *printed, *host.notes))
         yield host
         yield from unlearned
         found = yield from _discovered(host, shell)

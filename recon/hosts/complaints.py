@@ -20,7 +20,7 @@ from recon.hosts.exchange import first_line
 from recon.hosts.patterns import lookup_name
 from recon.hosts.target import command
 from recon.hosts.throttle import Crowded
-from recon.hosts.trust import forget
+from recon.hosts.trust import NO_FILE, forget
 
 _ASK_SSH = "Try: "
 """A hint that the command for the host completes."""
@@ -71,7 +71,8 @@ def read(name: str, route: Sequence[Effective], said: bytes, config: Path | None
             line = first_line(text[start:].encode("utf-8", "replace"), 200).strip("@ ")
             tried = command(target, config, "-G") if hint == _ASK_SSH else ""
             tried = _forget(route[-1], text) if hint == _CHANGED else tried
-            return kind(f"{_whose(name, route, line)}: {line}", f"{hint}{tried}")
+            no_file = kind is HostKeyUnknown and not route[-1].user_known_hosts_files
+            return kind(f"{_whose(name, route, line)}: {line}", NO_FILE if no_file else f"{hint}{tried}")
     if _CROWDED.search(text):
         return Crowded(first_line(said))
     return Unreachable(

@@ -12,6 +12,7 @@ from recon.hosts.effective import Effective, configuration, route
 from recon.hosts.shell import SshShell
 from recon.hosts.target import Target
 from recon.hosts.terminal import person
+from recon.hosts.trust import keeps
 
 CONNECT_S = 10.0
 
@@ -82,7 +83,7 @@ def _paramiko(stack: contextlib.ExitStack, name: str, hops: tuple[Effective, ...
         if isinstance(cause, ReconError):
             raise cause from beyond
         raise Unreachable(str(beyond), "Try --transport openssh.") from beyond
-    return SshShell(name, hops[-1].user, "paramiko", carrier)
+    return SshShell(name, hops[-1].user, "paramiko", carrier, notes=_notes(hops, options))
 
 
 def _openssh(
@@ -96,4 +97,11 @@ def _openssh(
         connect_timeout_s=options.connect_timeout_s,
         asks=not options.batch and person() is not None,
     )
-    return SshShell(name, hops[-1].user, f"openssh: {why}", stack.enter_context(way))
+    return SshShell(name, hops[-1].user, f"openssh: {why}", stack.enter_context(way), notes=_notes(hops, options))
+
+
+def _notes(hops: tuple[Effective, ...], options: Options) -> tuple[str, ...]:
+    """What the user should know of keys that are accepted: where they cannot be kept, the next one is accepted, too."""
+    files = [hop.user_known_hosts_files[0] for hop in hops if hop.user_known_hosts_files]
+    lost = {f"a key that was accepted is not recorded: {file} is no regular file" for file in files if not keeps(file)}
+    return tuple(sorted(lost)) if options.accept_new else ()

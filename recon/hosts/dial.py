@@ -199,13 +199,14 @@ class _Dialling:
         blob = _shown(transport)
         try:
             known.check(host.known_as, host.known_port, blob, algorithms=host.ca_signature_algorithms)
-        except HostKeyUnknown:
-            if not (
-                self.manner.accept_new and host.user_known_hosts_files and known.is_new(host.known_as, host.known_port)
-            ):
+        except HostKeyUnknown as unknown:
+            if not host.user_known_hosts_files:
+                raise HostKeyUnknown(unknown.message, trust.NO_FILE) from unknown
+            if not (self.manner.accept_new and known.is_new(host.known_as, host.known_port)):
                 raise
             file = host.user_known_hosts_files[0]
-            trust.append(file, host.known_as, host.known_port, blob, hash_names=host.hash_known_hosts)
+            if trust.keeps(file):
+                trust.append(file, host.known_as, host.known_port, blob, hash_names=host.hash_known_hosts)
 
     def _log_in(self, transport: paramiko.Transport) -> None:
         person = self.manner.person

@@ -161,7 +161,7 @@ def _options(
         "NumberOfPasswordPrompts": "1",
         "PermitLocalCommand": "no",
         "RemoteCommand": "none",
-        "StrictHostKeyChecking": "accept-new" if accept_new else "yes",
+        "StrictHostKeyChecking": "accept-new" if accept_new and host.user_known_hosts_files else "yes",
         "UpdateHostKeys": "no",
     }
     if not host.server_alive_interval_s:

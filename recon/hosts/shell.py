@@ -54,6 +54,8 @@ class SshShell:
     carrier: Carrier
     line: str = COMMAND
     """The one command line that is started there; every script is its standard input."""
+    notes: tuple[str, ...] = ()
+    """What the user should know of the connection."""
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _noises: list[str] = field(default_factory=list)
 

@@ -16,6 +16,7 @@ _SHELL = frozenset("'`\"$\\;&<>|(){}")
 """No host is called so, and a shell would act on it."""
 _NOT_IN_USER = _SHELL - {"$", "\\"}  # Windows domains and machine accounts are called so
 _EXAMPLE = "For example: --host gpu07, --host me@gpu07.example:2222, --host '[fe80::1%eth0]:22'."
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _IPV6 = re.compile(r"[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%[^\s/]+)?")
 
 
@@ -40,6 +41,7 @@ def parse(words: str) -> Target:
     Raises:
         Usage: they mean none.
     """
+    _refuse_password(words)
     scheme, address = _stripped(words)
     user, at, place = address.rpartition("@")  # the last one: a user may be called me@example.org
     if at and not user:
@@ -81,6 +83,17 @@ def command(target: Target, config: Path | None, *options: str) -> str:
     words += ["-l", target.user] if target.user else []
     words += ["-p", str(target.port)] if target.port else []
     return shlex.join([*words, target.host])
+
+
+def _refuse_password(words: str) -> None:
+    """Refuse a password in an address: what was typed is a host's name everywhere, in files as well.
+
+    Raises:
+        Usage: there is one; nothing of the words is repeated.
+    """
+    user, _, _ = _SCHEME.sub("", words).rpartition("@")
+    if ":" in unquote(user):
+        raise Usage("ssh takes no password in an address", "Give USER@HOST alone; ssh asks, or takes a key.")
 
 
 def _stripped(words: str) -> tuple[bool, str]:

@@ -25,6 +25,7 @@ from recon.hosts.patterns import hashed, lookup_name, matches
 from recon.hosts.wire import Malformed, fields, fingerprint, public_key, type_of
 
 AUTHORITY, REVOKED = "@cert-authority", "@revoked"
+NO_FILE = "There is no file of known hosts to add to: UserKnownHostsFile is none. Add the key to a file of them."
 _LARGEST = 64 << 20
 
 
@@ -191,6 +192,11 @@ def key_of(blob: bytes) -> bytes:
         HostKeyUnknown: the certificate cannot be read.
     """
     return _shown(blob, "it", 22).key
+
+
+def keeps(path: Path) -> bool:
+    """Whether a line may be added to a file: what is there and is no regular file, as /dev/null, keeps nothing."""
+    return path.is_file() or not path.exists()
 
 
 def append(path: Path, name: str, port: int, blob: bytes, *, hash_names: bool = False) -> str:

@@ -41,6 +41,17 @@ def test_the_plan_is_printed_instead_of_run(recon_command: Recon, stages: Stages
     assert all(step["script"].rstrip("\n") in ended.out for step in plan["steps"])
 
 
+@pytest.mark.parametrize("words", [["scan"], ["scan", "--plan"], ["scan", "--json"], ["doctor"]])
+def test_a_password_in_an_address_is_refused_and_not_repeated(
+    recon_command: Recon, stages: Stages, words: list[str]
+) -> None:
+    ended = recon_command(*words, "--host", "ssh://root:hunter2@gpu07")
+
+    assert (2, []) == (ended.code, stages.asked)
+    assert "no password in an address" in ended.out + ended.err
+    assert "hunter2" not in ended.out + ended.err
+
+
 def test_a_plan_of_nobody_is_a_usage_error(recon_command: Recon, stages: Stages) -> None:
     assert 2 == recon_command("scan", "--plan").code
 

@@ -60,6 +60,27 @@ NO_HOST = [
 ]
 
 
+PASSWORDS = [
+    "root:hunter2@gpu1",
+    "ssh://root:hunter2@gpu1",
+    "ssh://root%3Ahunter2@gpu1",
+    "ssh://root:hun@hunter2/er@gpu1:22",
+    "root:hunter2@[::1]:22",
+    "SSH://root:hunter2/@gpu1",
+    "https://root:hunter2@gpu1",
+    ":hunter2@gpu1",
+    "root:hunter2://x@gpu1",
+]
+
+
+@pytest.mark.parametrize("words", PASSWORDS)
+def test_a_password_is_refused_and_not_repeated(words: str) -> None:
+    with pytest.raises(Usage, match="no password in an address") as caught:
+        parse(words)
+
+    assert "hunter2" not in caught.value.sentence
+
+
 @pytest.mark.parametrize("words", MEANT)
 def test_words_mean_a_host(words: str) -> None:
     """As ssh reads them."""

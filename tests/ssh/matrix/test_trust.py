@@ -110,6 +110,28 @@ def test_accept_new_appends_one_line_and_leaves_all_others(yard: Yard, client: C
     assert port(server) == client.answer()
 
 
+@pytest.mark.parametrize("transport", ["paramiko", "openssh"])
+def test_a_key_that_no_file_keeps_is_accepted_and_noted(yard: Yard, client: Client, transport: str) -> None:
+    server = yard.server()
+    nowhere = "Host *\n  UserKnownHostsFile /dev/null\n"
+    with client.shell(before=nowhere, accept_new=True, transport=transport) as shell:
+        said = shell.run('echo "$SSH_CONNECTION"').stdout.split()[-1]
+
+    assert port(server) == said
+    assert ("a key that was accepted is not recorded: /dev/null is no regular file",) == shell.notes
+    with pytest.raises(HostKeyUnknown):
+        client.answer(before=nowhere, transport=transport)
+
+
+@pytest.mark.parametrize("transport", ["paramiko", "openssh"])
+def test_where_there_is_no_file_of_known_hosts_no_key_is_accepted(yard: Yard, client: Client, transport: str) -> None:
+    yard.server()
+
+    with pytest.raises(HostKeyUnknown) as refused:
+        client.answer(before="Host *\n  UserKnownHostsFile none\n", accept_new=True, transport=transport)
+    assert refused.value.hint.startswith("There is no file of known hosts to add to")
+
+
 @pytest.mark.parametrize("accept_new", [False, True])
 def test_a_changed_key_is_always_refused(yard: Yard, client: Client, accept_new: bool) -> None:
     server = yard.server()
