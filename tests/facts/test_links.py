@@ -1,4 +1,4 @@
-"""Links that users lay in folders of their own: nothing of others is read through them, and installers' are followed."""
+"""Links that users lay in folders of their own: nothing of others is read through them, those of installers are."""
 
 import os
 import shutil
