@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recon.detectors.shapes.behind import Behind
-from recon.detectors.shapes.laid import Definition, Guard, Step, Store, all_keys, early_exit, within
+from recon.detectors.shapes.laid import Definition, Guard, Step, Store, all_keys, early_exit, elements, within
 from recon.detectors.shapes.outcomes import Outcomes
 from recon.detectors.shapes.terms import (
     BEST,
@@ -179,7 +179,7 @@ class View:
             case "assign":  # `out[n++]`
                 return list(term.parts)
             case "each":
-                return _elements(term.parts[0])
+                return elements(term.parts[0])
             case "call" if callee(term) == "where" and len(term.parts) == 4:
                 return list(term.parts[2:])
             case "call" if callee(term) in CASTS:
@@ -435,13 +435,6 @@ class View:
 
 def _is_change(name: str, value: Term) -> bool:
     return value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
-
-
-def _elements(iterable: Term) -> list[Term] | None:
-    """What the elements of an iterable are read from; None where they are made up, as by `range`."""
-    if callee(iterable) in ("enumerate", "zip", "reversed", "list", "tuple", "sorted", "iter"):
-        return list(iterable.parts[1:])
-    return [iterable] if iterable.op == "index" or loads(iterable, deep=False) or iterable.dotted() else None
 
 
 def _stores(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from recon.detectors.shapes.terms import callee, loads
 from recon.index.term import Term
 
 
@@ -76,3 +77,10 @@ def all_keys(target: Term) -> tuple[Term, ...]:
         keys = (*target.parts[1:], *keys)
         target = target.parts[0]
     return keys
+
+
+def elements(iterable: Term) -> list[Term] | None:
+    """What the elements of an iterable are read from; None where they are made up, as by `range`."""
+    if callee(iterable) in ("enumerate", "zip", "reversed", "list", "tuple", "sorted", "iter"):
+        return list(iterable.parts[1:])
+    return [iterable] if iterable.op == "index" or loads(iterable, deep=False) or iterable.dotted() else None
