@@ -48,8 +48,9 @@ READERS = (
 """Modules whose edits make kept answers stale."""
 
 
-MAX_CUDA_TERMS = 100_000
-"""A larger function of CUDA, of some twenty thousand lines, would keep a reader busy for minutes."""
+MAX_CUDA_TERMS = 12_000
+"""A larger function of CUDA is what a generator unrolled to thousands of lines. Hundreds of them, seconds each, would
+multiply the time of a scan; they are named as unread, and nothing that they could hold is called absent."""
 
 DIED = "its reader died"
 """Why a function is refused whose reader did not live to answer: the next one may."""
