@@ -7,7 +7,7 @@ import pytest
 
 from recon.errors import Unreadable
 from recon.ports import Entry
-from recon.records.unknown import Unknown
+from recon.records.unknown import Unknown, denied
 from recon.sources.local import LocalTree
 from recon.sources.select import DENIED, MAX_SOURCE_BYTES
 
@@ -104,7 +104,7 @@ def test_what_may_not_be_read_is_reported_and_the_rest_goes_on(root: Path, monke
     answers = dict(tree.read(["vllm/a.py", "vllm/sub/b.py"]))
 
     assert ["vllm/a.py"] == paths
-    assert [Unknown("folder", "vllm/sub", DENIED)] == unknowns
+    assert [Unknown("folder", "vllm/sub", denied(root.owner()))] == unknowns
     assert Unknown("source file", "vllm/a.py", DENIED) == answers["vllm/a.py"]
     assert b"b = 2\n" == answers["vllm/sub/b.py"]
 

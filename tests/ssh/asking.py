@@ -100,6 +100,7 @@ def _serve(channel: paramiko.Channel, command: bytes) -> None:
         threads[1].join()
         channel.send_exit_status(child.wait())
         channel.close()
+    child.wait()  # where the client is gone, its shell ends at the end of its input
 
 
 @contextlib.contextmanager
