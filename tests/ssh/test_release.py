@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from tests.ssh.client import home
 from tests.ssh.server import Yard
 
 pytestmark = [pytest.mark.release, pytest.mark.system("sshd", "ssh", "ssh-keygen")]
+
+Says = Callable[[str, object], None]
 
 RELEASE = "vllm==0.20.1"
 MOST_BYTES = 200_000
@@ -74,8 +77,8 @@ def parsed(cache: Path) -> int:
 
 def answers_alike(
     yard: Yard, account: Path, site: Path, state: Path, monkeypatch: pytest.MonkeyPatch, *, compiled: bool
-) -> None:
-    """Scan the site folder, then the host whose account it is of, judged anew, then the host again."""
+) -> str:
+    """Scan the site folder, then the host whose account it is of, judged anew, then the host again; gives figures."""
     yard.server(environment=home(account))
     options = Options(config=yard.config(*yard.servers), batch=True)
     access = Access(lambda typed: connect(parse(typed), options))
@@ -96,18 +99,25 @@ def answers_alike(
     assert judged(there) == judged(again)
     assert heard(state) <= MOST_BYTES
     assert seconds <= MOST_S
+    return (
+        f"{RELEASE} on a host: {len(judged(here)):,} bytes of JSON equal those of its folder; "
+        f"scanned again: {heard(state):,} bytes in {seconds:.1f} s, nothing parsed"
+    )
 
 
 def test_a_host_answers_as_a_folder_does_and_a_second_scan_brings_nothing(
-    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Says
 ) -> None:
     account = tmp_path / "home"
 
-    answers_alike(yard, account, unpacked(account), tmp_path / "state", monkeypatch, compiled=False)
+    figures = answers_alike(yard, account, unpacked(account), tmp_path / "state", monkeypatch, compiled=False)
+    record_property("says", figures)
 
 
 @pytest.mark.slow
-def test_a_wheel_that_pip_installed_answers_alike(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_that_pip_installed_answers_alike(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Says
+) -> None:
     """Whole, with its libraries and RECORD."""
     environment = tmp_path / "home/venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
@@ -115,4 +125,5 @@ def test_a_wheel_that_pip_installed_answers_alike(yard: Yard, tmp_path: Path, mo
     subprocess.run([*pip, "install", "--no-deps", "--no-compile", RELEASE], check=True)
     (site,) = environment.glob("lib/python*/site-packages")
 
-    answers_alike(yard, tmp_path / "home", site, tmp_path / "state", monkeypatch, compiled=True)
+    figures = answers_alike(yard, tmp_path / "home", site, tmp_path / "state", monkeypatch, compiled=True)
+    record_property("says", f"installed by pip: {figures}")
