@@ -1,7 +1,7 @@
 """Scripts over paramiko: one channel each on a connection that stays, with a pulse on every hop."""
 
 import contextlib
-import selectors
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ OPENS_WITHIN_S = 20.0
 _PIECE = 1 << 18
 _REFUSALS = 6
 _CLOSES_WITHIN_S = 1.0
+_NAP_S = 0.05
 _SPARE_S = 2.0
 """What a blocked write gets beyond a script's own deadline before its connection is broken."""
 
@@ -112,14 +113,18 @@ class ChannelLine:
     def __init__(self, channel: paramiko.Channel) -> None:
         channel.setblocking(0)
         self._channel = channel
-        self._selector = selectors.DefaultSelector()
+        self._came = threading.Event()
 
     @contextlib.contextmanager
     def watched(self) -> Iterator["ChannelLine"]:
-        """Have the channel say when something came."""
-        with self._selector:
-            self._selector.register(self._channel.fileno(), selectors.EVENT_READ)
-            yield self
+        """Have the channel say when something came.
+
+        By an event, not by `fileno()`: the pipe behind that is closed by whoever ends the channel, at times twice, and
+        the second close then takes a descriptor that meanwhile is somebody else's: another connection's socket.
+        """
+        for buffer in (self._channel.in_buffer, self._channel.in_stderr_buffer):
+            buffer.set_event(self._came)
+        yield self
 
     def send(self, piece: memoryview) -> int:
         """Hand over what the window has room for; what a closed channel is told is lost, as with a closed pipe."""
@@ -141,7 +146,8 @@ class ChannelLine:
 
     def wait(self, seconds: float) -> None:
         """Return once something may have come, or after so many seconds."""
-        self._selector.select(seconds)
+        if not (self._channel.recv_ready() or self._channel.recv_stderr_ready()):
+            self._came.wait(min(seconds, _NAP_S))  # reading one stream to its end unsets what the other had set
 
     def over(self) -> bool:
         """Whether the host sends nothing more and all was taken."""
