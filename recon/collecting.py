@@ -19,7 +19,7 @@ from recon.facts.machine import MACHINE
 from recon.facts.names import PACKAGES
 from recon.facts.pythons import pythons
 from recon.facts.sites import packages, sites
-from recon.ports import Progress, Reply
+from recon.ports import Coming, Progress, Reply
 from recon.records.host import Host
 from recon.records.install import Edits, Found
 from recon.records.source import Snapshot
@@ -140,13 +140,6 @@ def collect_script() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
-    """How many installs a target has, said before the first of them is read."""
-
-    installs: int
-
-
-@dataclass(frozen=True, slots=True)
 class Collected:
     """One install of a bundle, ready to be indexed."""
 
@@ -187,7 +180,7 @@ def read_bundle(
             yield Unknown(error.kind, each.root, error.sentence)
             continue
         snapshot = capture(tree, store, progress, compiled=compiled, known=tree.known)
-        yield Collected(each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=store))
+        yield Collected(each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, store=store))
 
 
 def _host(bundle: Bundle, unknowns: list[Unknown]) -> Host:

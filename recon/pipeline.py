@@ -5,7 +5,6 @@ GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Est
 """
 
 import re
-import sqlite3
 import sys
 import time
 from contextlib import closing
@@ -15,15 +14,9 @@ from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recon import __version__
-from recon.collecting import Coming
-from recon.detectors.calls import paths_of
-from recon.detectors.gates import WANTED, asked_paths, gates_of
-from recon.detectors.members import settled
-from recon.detectors.registry import capabilities as known_capabilities
-from recon.detectors.registry import choices, detectors, findings_of, shapes_version, unheard
-from recon.detectors.survey import survey
 from recon.errors import Fault, Interrupted, ReconError, Unreadable
 from recon.estimates.decision import decide
 from recon.facts.names import PACKAGE_OF
@@ -31,57 +24,29 @@ from recon.facts.secrets import hidden, hidden_in
 from recon.facts.texts import redact
 from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
-from recon.index.graph import Graph
-from recon.index.index import Index, index_of, open_cache
-from recon.index.names import Names
-from recon.index.parts import is_graph_kept, keep
-from recon.index.parts import version as graph_version
-from recon.index.pycg import by_names
-from recon.index.reading import DIED
-from recon.index.tables import paused_gc
-from recon.ports import Progress
-from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
-from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
-from recon.records.callgraph import CallGraph
+from recon.index.versions import is_graph_kept
+from recon.index.versions import version as graph_version
+from recon.plugins import DETECTORS, is_offered
+from recon.ports import Coming, Progress
 from recon.records.host import Host
-from recon.records.install import Excerpt, Install
-from recon.records.path import CallPath
-from recon.records.run import SCHEMA_VERSION, Run
-from recon.records.run import Searched as RunSearched
+from recon.records.install import Install
+from recon.records.run import SCHEMA_VERSION, Run, Searched
 from recon.records.source import Snapshot
-from recon.records.unknown import FOLDER, PARTLY, TARGET, Unknown
-from recon.records.verdict import Capability, Searched, Verdict
+from recon.records.unknown import FOLDER, TARGET, Unknown
+from recon.records.verdict import Capability
 from recon.runs.judged import Judged, fingerprint, from_bytes, to_bytes
-from recon.sources.capture import capture
-from recon.sources.local import LocalTree
-from recon.sources.store import OUTLINES, BlobStore
+from recon.sources.store import BlobStore
 from recon.targets import RELEASES, Done, Given, Source, host_of, sources
 from recon.targets import ScanTargets as ScanTargets  # noqa: PLC0414 - named where a scan is asked for
 from recon.targets import Settings as Settings  # noqa: PLC0414 - likewise
 from recon.verdicts.companions import settle
-from recon.verdicts.judge import judge
 
+if TYPE_CHECKING:
+    from recon.probing import ProbeRequest
+
+_JUDGING = ("recon.detectors", "recon.index", "recon.records", "recon.verdicts")
+"""Packages whose code has a say in answers."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
-FEW_FILES = 200
-"""A folder with no more files is read faster in one process, without a cache."""
-EXCERPT_LINES = 6
-EXCERPT_COLUMNS = 400
-MOST_NEAREST = 8
-"""Nearest misses kept for each verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeRequest:
-    """What is to be probed, and how."""
-
-    mode: str
-    """`gpu`, `interpret` or `compile`."""
-    level: str
-    """`quick` or `full`."""
-    gpu: str
-    allow_busy: bool
-    archs: tuple[int, ...]
-    python: str
 
 
 @dataclass(eq=False)
@@ -92,16 +57,18 @@ class _Learned:
     hosts: list[Host] = field(default_factory=list)
     installs: list[Install] = field(default_factory=list)
     unknowns: list[Unknown] = field(default_factory=list)
-    searched: list[RunSearched] = field(default_factory=list)
+    searched: list[Searched] = field(default_factory=list)
     coming: int = 0
     """Trees that were found, judged or not."""
     done: set[str] = field(default_factory=set)
     """Targets of which everything is judged."""
     faults: list[Exception] = field(default_factory=list)
     """Faults of recon in the judging of single trees."""
+    judged_by: tuple[Capability, ...] = ()
+    """What could be judged, as far as answers say it."""
 
     def run(self, *, complete: bool) -> Run:
-        installs = hidden_in(settle(with_companions(tuple(self.installs)), _package_of))
+        installs = settle(with_companions(tuple(self.installs)), _package_of)
         hosts = tuple(dict.fromkeys(self.hosts))
         return Run(
             schema_version=SCHEMA_VERSION,
@@ -112,7 +79,7 @@ class _Learned:
             installs=installs,
             measurements=(),
             estimates=decide(installs, hosts, ()),
-            capabilities=capabilities(),
+            capabilities=self.judged_by or capabilities(),
             unknowns=hidden_in(tuple(self.unknowns)),
             searched=tuple(self.searched),
             complete=complete,
@@ -126,12 +93,18 @@ def without_secrets(word: str) -> str:
 
 def capabilities() -> tuple[Capability, ...]:
     """What can be judged, with the page of each."""
-    return known_capabilities()
+    from recon.detectors import registry  # noqa: PLC0415 - all detectors: a scan whose answers are known needs none
+
+    return registry.capabilities()
 
 
 def detectors_unheard() -> tuple[Unknown, ...]:
     """Detectors of other distributions that cannot be asked, and why."""
-    return unheard()
+    if not is_offered(DETECTORS):
+        return ()
+    from recon.detectors import registry  # noqa: PLC0415 - likewise
+
+    return registry.unheard()
 
 
 def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
@@ -186,8 +159,7 @@ def _take(learned: _Learned, given: Given, settings: Settings, progress: Progres
 
 def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
     try:
-        with paused_gc():
-            _judge_into(learned, source, settings, progress)
+        _judge_into(learned, source, settings, progress)
     except ReconError as error:  # this tree is lost, the others are not
         learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
     except Exception as error:  # noqa: BLE001 - likewise, whatever it is
@@ -203,41 +175,25 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
     key = _key_of(source.snapshot)
     judged = _known(store, key, source.snapshot, settings)
     if judged is None:
-        judged, is_settled = _judged(learned, source, settings, progress)
+        from recon import judging  # noqa: PLC0415 - likewise
+
+        judged, is_settled = judging.judged(source, settings, progress, learned.unknowns)
+        judged = _to_be_shown(judged)
         if is_settled and settings.keeps_sources:
             learned.unknowns += _kept_for_later(store, key, judged)
-    install = install_of(source, judged.verdicts, judged.paths, {each.id for each in learned.installs})
+    install = install_of(source, judged, {each.id for each in learned.installs})
     learned.installs.append(install)
+    learned.judged_by = judged.capabilities
     learned.unknowns += [
         Unknown(gap.what, f"{install.id}:{gap.where}", gap.why) for gap in source.snapshot.unread if gap.what == FOLDER
     ]
     learned.searched.append(judged.searched_for(install.id, round(time.monotonic() - started, 1)))
 
 
-def _judged(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> tuple[Judged, bool]:
-    """Index one tree and judge it; whether an equal tree would be given the same answers."""
-    store = source.blobs
-    with open_cache(settings.cache_dir / OUTLINES) as cache:
-        index = index_of(source.snapshot, store, cache, progress, settings.workers)
-        index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
-        index.ask_refusals(WANTED, asked_paths(index), store, cache, progress)
-        learned.unknowns += cache.notes
-    verdicts = verdicts_of(index, progress)
-    paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict))
-    learned.unknowns += kept(index, settings.cache_dir)
-    counts = index.counts
-    searched = RunSearched(
-        install="",
-        python_files=counts.python_files,
-        cuda_files=counts.cuda_files,
-        functions=counts.functions,
-        classes=counts.classes,
-        kernels=counts.kernels,
-        libraries=counts.libraries,
-        unread=sum(each.what != PARTLY for each in index.unread),
-        seconds=0.0,
-    )
-    return Judged(verdicts, paths, searched), DIED not in index.refused.values()
+def _to_be_shown(judged: Judged) -> Judged:
+    """Answers without the credentials in what they quote of the tree."""
+    verdicts, paths, excerpts = hidden_in((judged.verdicts, judged.paths, judged.excerpts))
+    return replace(judged, verdicts=verdicts, paths=paths, excerpts=excerpts)
 
 
 def _known(store: BlobStore, key: str, snapshot: Snapshot, settings: Settings) -> Judged | None:
@@ -261,52 +217,29 @@ def _key_of(snapshot: Snapshot) -> str:
 
 @cache
 def _judging_version() -> str:
-    digest = blake2b(f"{shapes_version()} {graph_version()}".encode(), digest_size=16)
-    for package in ("detectors", "index", "records", "verdicts"):
-        for file in sorted(Path(str(files(f"recon.{package}"))).rglob("*.py")):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    digest = blake2b(f"{graph_version()} {_foreign_version()}".encode(), digest_size=16)
+    judging = [file for package in _JUDGING for file in sorted(Path(str(files(package))).rglob("*.py"))]
+    facts = Path(str(files("recon.facts")))
+    for file in (*judging, facts / "secrets.py", facts / "secret_names.py"):  # what is kept is kept without secrets
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
-def kept(index: Index, cache_dir: Path) -> tuple[Unknown, ...]:
-    """Keep what later questions about a tree need; why that was not possible, which costs no verdict."""
-    try:
-        keep(index, cache_dir)
-    except (OSError, sqlite3.Error, ValueError) as error:
-        return (Unknown(CACHE, str(cache_dir), f"the graph for `recon find` and `recon paths` is not kept: {error}"),)
-    return ()
+def _foreign_version() -> str:
+    """Of the detectors of other distributions."""
+    if not is_offered(DETECTORS):
+        return ""
+    from recon.detectors import registry  # noqa: PLC0415 - likewise
+
+    return registry.shapes_version()
 
 
-def verdicts_of(index: Index, progress: Progress) -> tuple[Verdict, ...]:
-    """The verdict of every detector on one tree."""
-    progress.start("judging", len(detectors()))
-    verdicts = []
-    for detector in detectors():
-        counts = index.counts
-        findings, troubles = findings_of(detector, index)
-        searched = Searched(
-            files=counts.python_files + counts.cuda_files,
-            functions=counts.functions,
-            kernels=counts.kernels,
-            examined=index.examined_for(shape.id for shape in detector.shapes),
-            libraries=counts.libraries,
-            shapes=tuple(shape.words for shape in detector.shapes),
-            unread=(*index.unread, *troubles),
-        )
-        verdict = settled(index, judge(detector.capability, detector.title, findings, searched), findings.evidence)
-        gates = verdict.gates or (gates_of(index, verdict.capability, verdict.evidence) if verdict.evidence else ())
-        verdicts.append(replace(verdict, nearest=verdict.nearest[:MOST_NEAREST], gates=gates))
-        progress.advance(note=detector.capability)
-    progress.finish()
-    return tuple(verdicts)
-
-
-def install_of(source: Source, verdicts: tuple[Verdict, ...], paths: tuple[CallPath, ...], taken: set[str]) -> Install:
+def install_of(source: Source, judged: Judged, taken: set[str]) -> Install:
     """One judged tree as a record."""
     found = source.found
     stem = f"{found.engine.value}-{found.version or 'unknown'}-{source.snapshot.digest[:6]}"
     name = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, 10_000))) if name not in taken)
-    return Install(
+    install = Install(
         id=name,
         host=source.host.name,
         engine=found.engine,
@@ -316,28 +249,11 @@ def install_of(source: Source, verdicts: tuple[Verdict, ...], paths: tuple[CallP
         provenance=found.provenance,
         companions=(),
         edits=source.edits,
-        verdicts=verdicts,
-        paths=paths,
-        excerpts=excerpts_of(verdicts, source.snapshot, source.blobs),
+        verdicts=(),
+        paths=(),
+        excerpts=(),
     )
-
-
-def excerpts_of(verdicts: tuple[Verdict, ...], snapshot: Snapshot, store: BlobStore) -> tuple[Excerpt, ...]:
-    """A few lines of source around each place, each place once."""
-    digests = {file.path: file.digest for file in snapshot.files}
-    places = {(each.path, each.line) for verdict in verdicts for each in (*verdict.evidence, *verdict.nearest)}
-    found = []
-    for path, line in sorted(places):
-        if path not in digests:
-            continue
-        try:
-            lines = store.get(digests[path]).splitlines()  # of bytes: text would also be cut at form feeds
-        except Unreadable:  # the cache lost it since it was read; the place stands, its lines are not shown
-            continue
-        first = max(1, line - 2)
-        shown = [each.decode("utf-8", "replace") for each in lines[first - 1 : first - 1 + EXCERPT_LINES]]
-        found.append(Excerpt(path, first, "\n".join(text[:EXCERPT_COLUMNS] for text in shown)))
-    return tuple(found)
+    return replace(hidden_in(install), verdicts=judged.verdicts, paths=judged.paths, excerpts=judged.excerpts)
 
 
 def _package_of(install: Install) -> str:
@@ -358,39 +274,21 @@ def with_companions(installs: tuple[Install, ...]) -> tuple[Install, ...]:
     )
 
 
-def callgraph(folder: Path, settings: Settings, progress: Progress) -> CallGraph:
-    """Who calls whom in a folder of Python, as a scan sees it.
-
-    Args:
-        folder: It holds the modules and packages: their names are counted from it.
-        settings: Where the caches are, and how many processes read.
-        progress: Told of each file.
-    """
-    whole = folder.resolve()
-    store = BlobStore(settings.cache_dir)
-    snapshot = capture(LocalTree(whole.parent, (whole.name,)), store, progress, compiled=False)
-    workers = settings.workers if len(snapshot.files) > FEW_FILES else 0
-    with open_cache(settings.cache_dir / OUTLINES) as cache:
-        index = index_of(snapshot, store, cache, progress, workers)
-    inside = {path.partition("/")[2]: outline for path, outline in index.files.items()}
-    return by_names(Graph(Names(inside)), index.unread)
-
-
-def probe(request: ProbeRequest, settings: Settings, progress: Progress) -> Run:  # noqa: ARG001 - as every stage
+def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Run:  # noqa: ARG001 - as every stage
     """Run the bundled kernels and record what they took.
 
     Raises:
         NoGpu, NoTorch, GpuBusy: there is nothing to run on.
         Interrupted: the user stopped it; what was measured is inside.
     """
+    from recon.probing import probed  # noqa: PLC0415 - a scan starts without what runs kernels
+
     learned = _Learned()
     host = host_of(LocalShell())
-    result = _probed(request, progress)
-    base = learned.run(complete=result.complete)
-    gpus = result.gpus or host.gpus
-    hosts = (replace(host, gpus=gpus),)
+    result = probed(request, progress)
+    hosts = (replace(host, gpus=result.gpus or host.gpus),)
     run = replace(
-        base,
+        learned.run(complete=result.complete),
         hosts=hosts,
         measurements=result.measurements,
         estimates=decide((), hosts, result.measurements),
@@ -399,22 +297,3 @@ def probe(request: ProbeRequest, settings: Settings, progress: Progress) -> Run:
     if not result.complete:
         raise Interrupted(run)
     return run
-
-
-def _probed(request: ProbeRequest, progress: Progress) -> ProbeResult:
-    if request.mode == "interpret":
-        return probe_interpret(python=request.python, progress=progress)
-    if request.mode == "compile":
-        return compile_only(request.archs, python=request.python, progress=progress)
-    return probe_gpu(
-        request.level, gpu=request.gpu, allow_busy=request.allow_busy, python=request.python, progress=progress
-    )
-
-
-def plan(request: ProbeRequest) -> object:
-    """What a probe would do, as the payload would be told."""
-    if request.mode == "interpret":
-        return plan_interpret()
-    if request.mode == "compile":
-        return plan_compile(request.archs or (90, 100, 120))
-    return plan_gpu(LEVELS[request.level], gpu=request.gpu, allow_busy=request.allow_busy)

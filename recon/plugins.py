@@ -5,7 +5,7 @@ A plug-in that cannot be loaded must not take recon with it: it becomes an Unkno
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
@@ -13,6 +13,8 @@ from typing import TypeVar
 from recon.records.unknown import Unknown
 
 T = TypeVar("T")
+DETECTORS = "recon.detectors"
+"""The group of detectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,14 @@ class Plugin:
     """Dotted name of the module that the entry point names."""
 
 
+def is_offered(group: str) -> bool:
+    """Whether anything is offered in a group; nothing is loaded."""
+    return bool(_points(group))
+
+
 def plugins(group: str) -> tuple[Plugin | Unknown, ...]:
     """What is offered in a group, e.g. `recon.formats`, by name; what cannot be loaded is an Unknown."""
-    if os.environ.get("RECON_PLUGINS", "").lower() in ("off", "0", "no"):
-        return ()
-    return tuple(map(_loaded, sorted(entry_points(group=group), key=lambda point: (point.name, point.value))))
+    return tuple(map(_loaded, sorted(_points(group), key=lambda point: (point.name, point.value))))
 
 
 def tried(what: str, where: str, call: Callable[[], T]) -> T | Unknown:
@@ -43,6 +48,11 @@ def tried(what: str, where: str, call: Callable[[], T]) -> T | Unknown:
         return call()
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it does wrong, it is its own fault and stays its own
         return Unknown(what, where, f"{type(error).__name__}: {error}")
+
+
+def _points(group: str) -> Collection[EntryPoint]:
+    is_off = os.environ.get("RECON_PLUGINS", "").lower() in ("off", "0", "no")
+    return () if is_off else entry_points(group=group)
 
 
 def _loaded(point: EntryPoint) -> Plugin | Unknown:

@@ -1,7 +1,7 @@
 """The Protocols through which stages meet the world."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from recon.records.unknown import Unknown
@@ -95,6 +95,15 @@ class Entry:
     path: str
     """Relative to the folder that holds the package, with `/`."""
     size_bytes: int
+    stamp: tuple[int, ...] = field(default=(), compare=False)
+    """Equal where it is the file that had this stamp before, unchanged; empty where that cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """How many installs a target has, said before the first of them is read."""
+
+    installs: int
 
 
 class ByteRange(Protocol):

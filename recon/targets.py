@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from recon.collecting import Coming, read_bundle
 from recon.errors import Fault, HostBusy, NoEngine, ReconError, Unreadable
 from recon.facts.folder import find_in_folder
 from recon.facts.gather import ask, gather
@@ -28,15 +27,15 @@ from recon.hosts.audit import Audited, audit_for
 from recon.hosts.limits import HOST_S, PHASE_S, limited
 from recon.hosts.local import LocalShell
 from recon.hosts.target import parse
-from recon.ports import HostShell, Progress, Shell
+from recon.ports import Coming, HostShell, Progress, Shell
 from recon.records.host import Gpu, Host
 from recon.records.install import Edits, Found
 from recon.records.source import Snapshot
 from recon.records.unknown import FOLDER, Unknown
-from recon.sources.capture import NOT_ASKED, capture
+from recon.sources.capture import NOT_ASKED
 from recon.sources.edits import NOTHING, compare_with_record
 from recon.sources.local import LocalTree
-from recon.sources.release import open_release, open_wheel
+from recon.sources.remembered import RememberedTree
 from recon.sources.remote import look
 from recon.sources.store import BlobStore, passing_store
 
@@ -179,6 +178,8 @@ def _each(
 
 def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
     if path.endswith(".whl") and Path(path).is_file():
+        from recon.sources.release import open_wheel  # noqa: PLC0415 - what reads indexes and zips loads where it is named
+
         read = open_wheel(Path(path), store, progress, compiled=settings.compiled)
         yield Coming(1)
         yield Source(read.found, host, read.snapshot, NOTHING, store)
@@ -190,12 +191,16 @@ def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, prog
 
 
 def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
+    from recon.sources.release import open_release  # noqa: PLC0415 - likewise
+
     read = open_release(release, store, progress, compiled=settings.compiled)
     yield Coming(1)
     yield Source(read.found, RELEASES, read.snapshot, NOTHING, store)
 
 
 def _from_bundle(path: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
+    from recon.collecting import read_bundle  # noqa: PLC0415 - likewise
+
     for each in read_bundle(Path(path), store, progress, compiled=settings.compiled):
         yield (
             each
@@ -271,7 +276,7 @@ class _Visit:
             snapshot = tree.capture(progress, compiled=self.settings.compiled)
             self._unread += [gap for gap in snapshot.unread if gap.why != NOT_ASKED]
             yield Source(
-                each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, blobs=self.store), self.store
+                each, host, snapshot, compare_with_record(each, tree, snapshot=snapshot, store=self.store), self.store
             )
 
 
@@ -326,9 +331,9 @@ def _discovered(host: Host, shell: Shell) -> Generator[Unknown, None, tuple[Foun
 
 
 def _captured(found: Found, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Source:
-    tree = LocalTree(Path(found.root), found.packages)
-    snapshot = capture(tree, store, progress, compiled=settings.compiled)
-    return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, blobs=store), store)
+    tree = RememberedTree(LocalTree(Path(found.root), found.packages), store)
+    snapshot = tree.capture(progress, compiled=settings.compiled)
+    return Source(found, host, snapshot, compare_with_record(found, tree, snapshot=snapshot, store=store), store)
 
 
 def host_of(shell: Shell) -> Host:

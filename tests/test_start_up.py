@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.pipeline.engines import VLLM, tree
+
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = {
     "jinja2", "libcst", "msgspec", "networkx", "packaging", "platformdirs", "pydantic", "pygments", "rich", "sqlite3",
@@ -27,6 +31,23 @@ def test_asking_for_the_version_imports_nothing_heavy() -> None:
 def test_a_heavy_import_would_be_counted() -> None:
     """Nested ones too."""
     assert {"msgspec"} <= imported("-c", "import msgspec.json") & HEAVY
+
+
+def test_a_scan_whose_answers_are_known_loads_no_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first scan of the tree does, so that the test would see it."""
+    monkeypatch.setenv("RECON_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("RECON_STATE_DIR", str(tmp_path / "state"))
+    folder = tree(tmp_path / "t", VLLM)
+    command = (sys.executable, "-X", "importtime", "-m", "recon", "scan", "--path", str(folder))
+    first, second = (subprocess.run(command, capture_output=True, text=True, check=False).stderr for _ in range(2))
+    judges = {"recon.judging", "recon.detectors.registry", "recon.index.index", "recon.probing", "recon.collecting"}
+    libraries = {"jinja2", "libcst", "packaging", "paramiko", "pygments", "rich", "tree_sitter"}
+
+    def loaded(said: str) -> set[str]:
+        return set(re.findall(r"\| +([\w.]+)$", said, re.MULTILINE)) & (judges | libraries)
+
+    assert {"recon.judging", "recon.detectors.registry", "recon.index.index", "tree_sitter"} <= loaded(first)
+    assert set() == loaded(second)
 
 
 def test_the_records_import_the_standard_library_alone() -> None:

@@ -50,7 +50,7 @@ def callgraph(
 
     Exit codes: 0 done, 2 no such folder, 3 not all of it could be read.
     """
-    from recon import pipeline
+    from recon.judging import callgraph as made
 
     session = session_of(context)
     if json and form is Form.PYCG:
@@ -60,7 +60,7 @@ def callgraph(
     if not place.is_dir():
         raise NotFound(f"no folder {folder}", "Name the folder that holds the modules and packages.")
     with progress_of(session) as progress:
-        graph = pipeline.callgraph(place, settings(compiled=False), progress)
+        graph = made(place, settings(compiled=False), progress)
     session.data(_text(graph, form, tier, as_json=json))
     for chosen, path in outputs:
         try:

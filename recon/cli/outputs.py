@@ -37,14 +37,18 @@ def view_of(run: Run, sources: Iterable[Source], now: datetime) -> View:
 
 def show(session: Session, view: View, *, as_json: bool) -> None:
     """Print a view on standard output: JSON, or a screen for a person, or rows for a pipe."""
-    if as_json:
-        session.data(format_named("json").render(view))
+    if as_json:  # each format loads alone: those for pages and screens take longer than many a scan
+        from recon.report.json_v1 import render as as_text
+
+        session.data(as_text(view))
     elif session.screen:
         from recon.report.terminal import screen
 
         session.data(screen(view, session.width, color=session.colored))
     else:
-        session.data(format_named("tsv").render(view))
+        from recon.report.tsv import render as as_rows
+
+        session.data(as_rows(view))
 
 
 def write_outputs(session: Session, outputs: Iterable[Output], view: View) -> None:

@@ -8,7 +8,7 @@ from recon.cli.session import session_of
 from recon.errors import Exit, Interrupted, Usage
 
 if TYPE_CHECKING:
-    from recon.pipeline import ProbeRequest
+    from recon.probing import ProbeRequest
 
 
 def probe_kernels(
@@ -54,7 +54,7 @@ def probe_kernels(
 
     Exit codes: 0 done, 2 usage, 3 no GPU, a busy one, no torch, or a kernel that disagrees, 130 interrupted and saved.
     """
-    from recon import pipeline
+    from recon import pipeline, probing
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
     from recon.cli.progress import progress_of
     from recon.cli.scan import exit_of, keep, keep_partial, leave, settings
@@ -67,7 +67,7 @@ def probe_kernels(
     if arch and not compile_only:
         raise Usage("--arch belongs to --compile-only", "Timing needs no target: it is the GPU's own.")
     outputs = outputs_of(output or ())
-    request = pipeline.ProbeRequest(
+    request = probing.ProbeRequest(
         mode="interpret" if interpret else "compile" if compile_only else "gpu",
         level="full" if full else "quick",
         gpu=gpu,
@@ -108,6 +108,6 @@ def archs_of(words: str) -> tuple[int, ...]:
 def _plan(request: "ProbeRequest") -> str:
     import msgspec
 
-    from recon import pipeline
+    from recon import probing
 
-    return msgspec.json.format(msgspec.json.encode(pipeline.plan(request)), indent=1).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(probing.plan(request)), indent=1).decode() + "\n"

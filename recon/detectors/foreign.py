@@ -15,7 +15,7 @@ from importlib import resources
 from types import ModuleType
 
 from recon.detectors.api import Detector, Evidence, Findings, Index, Shape, Sighting, View
-from recon.plugins import Plugin, plugins, tried
+from recon.plugins import DETECTORS, Plugin, plugins, tried
 from recon.records.unknown import Unknown
 
 _CAPABILITY = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
@@ -68,7 +68,7 @@ def foreign(known: Mapping[str, Detector]) -> tuple[tuple[Foreign, ...], tuple[U
 
 def _offered() -> Iterator[tuple[Plugin, object] | Unknown]:
     """What the entry points lead to, a package being walked."""
-    for plugin in plugins("recon.detectors"):
+    for plugin in plugins(DETECTORS):
         if isinstance(plugin, Unknown):
             yield plugin
         elif not isinstance(plugin.value, ModuleType):

@@ -1,21 +1,15 @@
 """From an index to what is kept of it: definitions, the edges between them, and everything else with a name."""
 
 from collections.abc import Iterator
-from functools import cache
-from hashlib import blake2b
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from recon.index.cache import version_of
 from recon.index.records import Scope, ScopeKind
 from recon.index.roots import root_of
 from recon.index.tables import Ref, Table, is_python
+from recon.index.versions import is_graph_kept, version_for
 from recon.kept.parts import MODULE, Definition, Edge, Mark, Parts
-from recon.kept.store import is_kept, path_of, write
-from recon.records.source import Snapshot
+from recon.kept.store import path_of, write
 
 if TYPE_CHECKING:
     from recon.index.index import Index
@@ -35,28 +29,6 @@ def keep(index: "Index", cache_dir: Path) -> None:
     """
     if not is_graph_kept(index.snapshot, cache_dir):
         write(path_of(cache_dir, index.snapshot.digest), parts_of(index))
-
-
-def is_graph_kept(snapshot: Snapshot, cache_dir: Path) -> bool:
-    """Whether this version of recon has kept the graph of a tree, and it is still there.
-
-    The digest of a tree counts libraries by their size. What was read of them, on a host that may have made it up or in
-    a scan that left them out, is part of what must be equal.
-    """
-    return is_kept(path_of(cache_dir, snapshot.digest), version_for(snapshot))
-
-
-@cache
-def version() -> str:
-    """Of everything that has a say in what is kept."""
-    modules = sorted(file.name for file in resources.files("recon.index").iterdir() if file.name.endswith(".py"))
-    return version_of(tuple(name.removesuffix(".py") for name in modules))
-
-
-def version_for(snapshot: Snapshot) -> str:
-    """Of everything that has a say in what is kept of one tree."""
-    read = msgspec.msgpack.encode((snapshot.libraries, snapshot.unread))
-    return f"{version()} {blake2b(read, digest_size=16).hexdigest()}"
 
 
 def parts_of(index: "Index") -> Parts:

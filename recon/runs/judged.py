@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from recon.records.install import Excerpt
 from recon.records.path import CallPath
 from recon.records.run import Searched
-from recon.records.verdict import Verdict
+from recon.records.verdict import Capability, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,11 @@ class Judged:
 
     verdicts: tuple[Verdict, ...]
     paths: tuple[CallPath, ...]
+    excerpts: tuple[Excerpt, ...]
     searched: Searched
     """What was read; it names no install and no time."""
+    capabilities: tuple[Capability, ...]
+    """What could be judged by the code that gave these answers."""
 
     def searched_for(self, install: str, seconds: float) -> Searched:
         """The search record of an install that was answered from here."""

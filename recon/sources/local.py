@@ -4,6 +4,7 @@ import errno
 import os
 import pwd
 import stat
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,16 +19,24 @@ from recon.sources.select import DENIED, MAX_SOURCE_BYTES, SKIPPED_FOLDERS, Kind
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a FIFO put there later cannot hold us
 _OUTSIDE = "it leads out of the tree"
 MAX_METADATA_BYTES = 64 << 20
+SETTLED_NS = 2_000_000_000
+"""The coarsest clock of a file system, that of FAT, counts in pairs of seconds."""
 
 
 class FileRange:
-    """Bounded reads of an open file. Owns the descriptor and closes it when it goes away."""
+    """Bounded reads of an open file. Owns the descriptor and closes it when it goes away.
+
+    Attributes:
+        stamp: As of `Entry`, when it was opened.
+    """
 
     def __init__(self, descriptor: int) -> None:
         """Take over an open descriptor."""
         self._descriptor = descriptor
         self._close = weakref.finalize(self, os.close, descriptor)
-        self._size = os.fstat(descriptor).st_size
+        state = os.fstat(descriptor)
+        self._size = state.st_size
+        self.stamp = stamp_of(state)
 
     @property
     def size_bytes(self) -> int:
@@ -81,19 +90,26 @@ class LocalTree:
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unknown]]:
         """Bytes of the files asked for: below the package folders, or of a distribution's metadata beside them."""
+        for path, data, _ in self.stamped(paths):
+            yield path, data
+
+    def stamped(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unknown, tuple[int, ...]]]:
+        """What `read` gives, each with the stamp that the file had before it was read."""
         door = _Door(self.root, self._homes())
         for path in paths:
             limit = MAX_METADATA_BYTES if kind_of(path) is Kind.METADATA else MAX_SOURCE_BYTES
             try:
                 with os.fdopen(door.open(path), "rb", buffering=0) as file:
-                    data = _read_up_to(file, limit + 1)
+                    state = os.fstat(file.fileno())
+                    stamp = stamp_of(state)
+                    data = _read_up_to(file, state.st_size, limit + 1)
             except (Unreadable, OSError) as error:
-                yield path, Unknown("source file", printable(path), _why(error))
+                yield path, Unknown("source file", printable(path), _why(error)), ()
                 continue
             if len(data) > limit:
-                yield path, Unknown("source file", printable(path), f"too large: more than {limit} bytes")
+                yield path, Unknown("source file", printable(path), f"too large: more than {limit} bytes"), ()
             else:
-                yield path, data
+                yield path, data, stamp
 
     def open_range(self, path: str) -> FileRange:
         """A file for bounded reads.
@@ -128,14 +144,15 @@ class LocalTree:
                         if item.name not in SKIPPED_FOLDERS:
                             below.append(path)
                         continue
-                    size = _size_of(item, homes)
+                    state = _state_of(item, homes)
                 except (Unreadable, OSError) as error:
                     yield Unknown("file", printable(path), _why(error))
                     continue
-                if size is None:
+                if state is None:
                     continue
                 fault = fault_of(path)
-                yield Unknown("file", printable(path), fault) if fault else Entry(path, size)
+                stamp = () if item.is_symlink() else _signs(state)
+                yield Unknown("file", printable(path), fault) if fault else Entry(path, state.st_size, stamp)
             folders.extend(reversed(below))
 
 
@@ -186,16 +203,16 @@ def _open_regular(real: str, homes: tuple[str, ...]) -> int:
     return descriptor
 
 
-def _read_up_to(file: FileIO, limit: int) -> bytes:
-    """The whole file, or its first `limit` bytes."""
-    data = file.read(min(os.fstat(file.fileno()).st_size + 1, limit))
+def _read_up_to(file: FileIO, size_bytes: int, limit: int) -> bytes:
+    """The whole file, or its first `limit` bytes; it is mostly as long as was said."""
+    data = file.read(min(size_bytes + 1, limit))
     while len(data) < limit and (more := file.read(limit - len(data))):
         data += more
     return data
 
 
-def _size_of(item: os.DirEntry[str], homes: tuple[str, ...]) -> int | None:
-    """Size of a regular file, or of the file that a link inside the tree leads to; None for anything else.
+def _state_of(item: os.DirEntry[str], homes: tuple[str, ...]) -> os.stat_result | None:
+    """Of a regular file, or of the file that a link inside the tree leads to; None for anything else.
 
     Raises:
         Unreadable: a link that matters leads out of the tree.
@@ -203,7 +220,7 @@ def _size_of(item: os.DirEntry[str], homes: tuple[str, ...]) -> int | None:
     """
     if not item.is_symlink():
         state = item.stat(follow_symlinks=False)
-        return state.st_size if stat.S_ISREG(state.st_mode) else None
+        return state if stat.S_ISREG(state.st_mode) else None
     real = os.path.realpath(item.path)
     state = Path(real).stat()
     if not _inside(real, homes):
@@ -211,7 +228,21 @@ def _size_of(item: os.DirEntry[str], homes: tuple[str, ...]) -> int | None:
         if matters:
             raise Unreadable(_OUTSIDE)
         return None
-    return state.st_size if stat.S_ISREG(state.st_mode) else None
+    return state if stat.S_ISREG(state.st_mode) else None
+
+
+def _signs(state: os.stat_result) -> tuple[int, ...]:
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+
+
+def stamp_of(state: os.stat_result) -> tuple[int, ...]:
+    """The stamp of a file that is about to be read; empty where it was changed just now.
+
+    Clocks of file systems are coarse: what is changed again within the same tick has the same times, so that times are
+    believed only when they lie `SETTLED_NS` back.
+    """
+    is_settled = max(state.st_mtime_ns, state.st_ctime_ns) + SETTLED_NS <= time.time_ns()
+    return _signs(state) if is_settled else ()
 
 
 def _inside(real: str, homes: tuple[str, ...]) -> bool:

@@ -124,6 +124,13 @@ class BlobStore:
         """Whether the blob lies here; its bytes are checked when they are read."""
         return _DIGEST.fullmatch(digest) is not None and self._blob(digest).is_file()
 
+    def packed_bytes(self, digest: str) -> int | None:
+        """Length of the blob as it lies here, None where it does not."""
+        try:
+            return os.stat(f"{self.root}/blobs/{digest[:2]}/{digest[2:]}").st_size  # noqa: PTH116 - of thousands
+        except OSError:
+            return None
+
     def save_snapshot(self, key: str, snapshot: Snapshot) -> None:
         """Keep a snapshot under a key: its own digest, or what names the release that it was read from.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recon.errors import GpuBusy
-from recon.pipeline import ProbeRequest
+from recon.probing import ProbeRequest
 from recon.runs.files import listing
 from tests.cli.conftest import Recon, Stages
 from tests.report.hand import probe

@@ -12,7 +12,8 @@ from recon.detectors import registry
 from recon.detectors.foreign import FAILED
 from recon.detectors.registry import capabilities, detectors, shapes, shapes_version, unheard
 from recon.detectors.testing import indexed
-from recon.pipeline import ScanTargets, Settings, scan, verdicts_of
+from recon.judging import verdicts_of
+from recon.pipeline import ScanTargets, Settings, scan
 from recon.ports import Silent
 from recon.records.verdict import Standing, Verdict
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recon import pipeline
+from recon import judging, pipeline
 from recon.index.index import Index
 from recon.ports import Progress
 from recon.records.run import Run
@@ -21,13 +21,13 @@ from tests.pipeline.engines import VLLM, WALK, tree
 def judgings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Digests of the trees that were really judged."""
     seen: list[str] = []
-    real = pipeline.verdicts_of
+    real = judging.verdicts_of
 
     def counted(index: Index, progress: Progress) -> tuple[Verdict, ...]:
         seen.append(index.snapshot.digest)
         return real(index, progress)
 
-    monkeypatch.setattr(pipeline, "verdicts_of", counted)
+    monkeypatch.setattr(judging, "verdicts_of", counted)
     return seen
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recon import pipeline
+from recon import judging, pipeline
 from recon.cli.scan import exit_of
 from recon.errors import Exit, HostKeyRevoked
 from recon.index.index import Index
@@ -64,14 +64,14 @@ def test_a_fault_in_the_judging_of_one_tree_leaves_the_others(
     environment(tmp_path / "b", {"vllm/walk.py": WALK})
     for name in ("a", "b"):
         hosts.add(name, tmp_path / name)
-    judge = pipeline.verdicts_of
+    judge = judging.verdicts_of
 
     def faulty(index: Index, progress: Progress) -> tuple[Verdict, ...]:
         if "vllm/walk.py" in index.files:
             raise RuntimeError("a fault of ours")
         return judge(index, progress)
 
-    monkeypatch.setattr(pipeline, "verdicts_of", faulty)
+    monkeypatch.setattr(judging, "verdicts_of", faulty)
     run = scanned(hosts, settings, "a", "b")
 
     assert ["a"] == [each.host for each in run.installs]

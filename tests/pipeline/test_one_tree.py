@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from recon.judging import EXCERPT_COLUMNS, EXCERPT_LINES, MOST_NEAREST
 from recon.kept.kept import opened
-from recon.pipeline import CACHE, EXCERPT_COLUMNS, EXCERPT_LINES, MOST_NEAREST, Settings
+from recon.pipeline import CACHE, Settings
 from recon.records.install import Engine
 from recon.records.verdict import Standing
 from recon.runs.files import load, save

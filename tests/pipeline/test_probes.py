@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from recon import pipeline
+from recon import pipeline, probing
 from recon.errors import Interrupted
-from recon.pipeline import ProbeRequest, Settings
+from recon.pipeline import Settings
 from recon.ports import Silent
 from recon.probes.run import ProbeResult
+from recon.probing import ProbeRequest
 from recon.records.run import Run
 from recon.records.unknown import Unknown
 
@@ -21,7 +22,7 @@ def test_a_probe_that_was_stopped_hands_over_what_it_measured(
 ) -> None:
     """Inside the error, as a scan does."""
     result = ProbeResult((), (), (Unknown("kernel", "tree_greedy", "it was stopped"),), complete)
-    monkeypatch.setattr(pipeline, "probe_gpu", lambda *_words, **_named: result)
+    monkeypatch.setattr(probing, "probe_gpu", lambda *_words, **_named: result)
     if complete:
         run = pipeline.probe(REQUEST, settings, Silent())
     else:
@@ -44,7 +45,7 @@ def test_each_mode_of_a_probe_has_its_door(
         asked.append((words, named["python"]))
         return ProbeResult((), (), ())
 
-    monkeypatch.setattr(pipeline, door, answer)
+    monkeypatch.setattr(probing, door, answer)
     pipeline.probe(replace(REQUEST, mode=mode, archs=(90,), python="/p"), settings, Silent())
 
     assert [((((90,),) if mode == "compile" else ()), "/p")] == asked
@@ -53,4 +54,4 @@ def test_each_mode_of_a_probe_has_its_door(
 @pytest.mark.parametrize("mode", ["gpu", "interpret", "compile"])
 def test_a_plan_can_be_had_without_running_it(mode: str) -> None:
     """It says what would be done."""
-    assert pipeline.plan(replace(REQUEST, mode=mode)) is not None
+    assert probing.plan(replace(REQUEST, mode=mode)) is not None

@@ -9,6 +9,7 @@ import pytest
 
 from recon import pipeline, targets
 from recon.errors import Interrupted, NoEngine, NotFound, Unreadable
+from recon.judging import excerpts_of
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Silent
 from recon.records.host import PythonEnv
@@ -312,5 +313,5 @@ def test_lines_that_the_cache_lost_cost_no_verdict(scan: Scan, tmp_path: Path) -
     snapshot = BlobStore(tmp_path / "cache").load_snapshot(install.source_digest)
     assert snapshot is not None
 
-    assert install.excerpts == pipeline.excerpts_of(install.verdicts, snapshot, BlobStore(tmp_path / "cache"))
-    assert () == pipeline.excerpts_of(install.verdicts, snapshot, BlobStore(tmp_path / "emptied"))
+    assert (install.excerpts, True) == excerpts_of(install.verdicts, snapshot, BlobStore(tmp_path / "cache"))
+    assert ((), False) == excerpts_of(install.verdicts, snapshot, BlobStore(tmp_path / "emptied"))

@@ -112,7 +112,7 @@ def test_what_was_captured_is_not_read_again(root: Path, tmp_path: Path) -> None
             reads.extend(paths)
             return LocalTree.read(self, paths)
 
-    compared = compare_with_record(found(root), Watched(root, ("vllm",)), snapshot=snapshot, blobs=store)
+    compared = compare_with_record(found(root), Watched(root, ("vllm",)), snapshot=snapshot, store=store)
 
     assert edits(root) == compared
     assert [f"{INFO}/RECORD"] == reads
@@ -122,6 +122,31 @@ def test_blobs_that_were_pruned_are_read_from_the_tree(root: Path, tmp_path: Pat
     tree = LocalTree(root, ("vllm",))
     snapshot = capture(tree, BlobStore(tmp_path / "one"), Silent())
 
-    compared = compare_with_record(found(root), tree, snapshot=snapshot, blobs=BlobStore(tmp_path / "other"))
+    compared = compare_with_record(found(root), tree, snapshot=snapshot, store=BlobStore(tmp_path / "other"))
 
     assert Edits(3, (), (), ()) == compared
+
+
+@pytest.mark.parametrize("change", ["nothing", "file", "record"])
+def test_equal_trees_are_compared_once(root: Path, tmp_path: Path, change: str) -> None:
+    """A change of a file or of RECORD makes them others."""
+    store = BlobStore(tmp_path / "cache")
+    tree = LocalTree(root, ("vllm",))
+    compare_with_record(found(root), tree, snapshot=capture(tree, store, Silent()), store=store)
+    if change == "file":
+        (root / "vllm" / "a.py").write_bytes(b"A\n")
+    elif change == "record":
+        record = root / INFO / "RECORD"
+        record.write_text(record.read_text().replace("vllm/a.py,sha256=", "vllm/a.py,sha256=0"))
+    snapshot = capture(tree, store, Silent())
+    got: list[str] = []
+
+    class Watched(BlobStore):
+        def get(self, digest: str) -> bytes:
+            got.append(digest)
+            return BlobStore.get(self, digest)
+
+    compared = compare_with_record(found(root), tree, snapshot=snapshot, store=Watched(store.root))
+
+    assert edits(root) == compared
+    assert (change == "nothing") == (not got)

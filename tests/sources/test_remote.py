@@ -129,7 +129,7 @@ def test_edits_of_a_host_are_those_of_the_folder(host: Counted, store: BlobStore
     tree = seen(host, found, store)
     snapshot = tree.capture(Silent())
     before = host.execs
-    there = compare_with_record(found, tree, snapshot=snapshot, blobs=store)
+    there = compare_with_record(found, tree, snapshot=snapshot, store=store)
 
     assert compare_with_record(found, LocalTree(Path(found.root), found.packages)) == there
     assert (("eng/spec/a.py",), ("eng/gone.py",)) == (there.modified, there.missing)
@@ -145,7 +145,7 @@ def test_an_unchanged_tree_costs_one_exec(host: Counted, store: BlobStore, tmp_p
     host.reset()
     tree = seen(host, found, store)
     second = tree.capture(Silent())
-    edits = compare_with_record(found, tree, snapshot=second, blobs=store)
+    edits = compare_with_record(found, tree, snapshot=second, store=store)
 
     assert tree.unchanged
     assert first == second
