@@ -67,6 +67,7 @@ def cost_of(command: Sequence[str], folder: Path) -> Cost:
         SystemExit: it failed.
     """
     environment = {**os.environ, "RECON_CACHE_DIR": str(folder / "cache"), "RECON_STATE_DIR": str(folder / "state")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # recon as installed does not compile itself in each run
     started = time.monotonic()
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=said)

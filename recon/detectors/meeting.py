@@ -67,4 +67,5 @@ def acceptance(index: Index, calls: Iterable[Evidence]) -> list[Ref]:
     """Functions that accept along a tree, and those that hold the given calls of operators which do or could."""
     callers = {(place.path, place.symbol) for place in calls}
     own = [function.ref for function, _ in index.seen(GREEDY_WALK.id, STOCHASTIC_WALK.id)]
-    return own + [function.ref for function in index.functions() if (function.path, function.symbol) in callers]
+    around = index.functions({path for path, _ in callers})
+    return own + [function.ref for function in around if (function.path, function.symbol) in callers]

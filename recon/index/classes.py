@@ -111,8 +111,9 @@ class Classes:
 
     def own(self, ref: Ref, name: str) -> tuple[Ref, ...]:
         """What the body of a class defines under a name."""
-        entries = self._tables[ref.path].entries[ref.scope].get(name, ())
-        return tuple(Ref(ref.path, entry.id) for entry in entries if isinstance(entry, Scope))
+        table = self._tables[ref.path]
+        entries = table.entries[ref.scope].get(name)
+        return tuple([table.refs[entry.id] for entry in entries if isinstance(entry, Scope)]) if entries else ()
 
     def overrides(self, ref: Ref, name: str) -> tuple[Ref, ...]:
         """Definitions of a method in the subclasses of a class, those that stand in another base of one too."""

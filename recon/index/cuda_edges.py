@@ -24,7 +24,7 @@ class CudaEdges:
                 for row in table.scopes:
                     if row.kind is ScopeKind.FUNCTION:
                         name = row.name.rpartition("::")[2]
-                        ref = Ref(table.path, row.id)
+                        ref = table.refs[row.id]
                         self._here.setdefault((table.path, name), []).append(ref)
                         self._anywhere.setdefault(name, []).append(ref)
 
@@ -69,6 +69,6 @@ class CudaEdges:
         return [(ref, tier) for ref in found] if len(found) <= most else []
 
     def _edge(self, table: Table, call: Call, target: Ref, dispatch: str, tier: Tier) -> None:
-        source = Ref(table.path, call.scope)
+        source = table.refs[call.scope]
         if source != target or tier is Tier.CERTAIN:
             self._add(Edge(source, target, call.line, dispatch, tier))

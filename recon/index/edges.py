@@ -212,7 +212,7 @@ class PythonEdges:
         return any(self._names.classes.is_class(v.ref) for v in values if v.kind is Kind.DEFINITION and not v.receiver)
 
     def _edge(self, table: Table, call: Call, target: Ref, dispatch: str, tier: Tier) -> None:
-        self._add(Edge(Ref(table.path, call.scope), target, call.line, dispatch, tier))
+        self._add(Edge(table.refs[call.scope], target, call.line, dispatch, tier))
 
     def _tell(self, table: Table, call: Call, name: str, tier: Tier) -> None:
         """Tell of a call that leaves the tree, if anybody listens."""
@@ -288,7 +288,7 @@ class PythonEdges:
         else:
             dispatch = "handed" if is_inside else "builtin" if last in _APPLY else "argument"
         for place, arg in enumerate(call.args):
-            if arg.rpartition(".")[2] not in self._functions and arg[:7] != "<lambda":
+            if not arg or (arg.rpartition(".")[2] not in self._functions and arg[:7] != "<lambda"):
                 continue
             for value in self._names.values(table.path, call.scope, arg, call.line):
                 if value.kind is Kind.DEFINITION and not self._names.classes.is_class(value.ref):
@@ -331,7 +331,7 @@ class PythonEdges:
                 self._passing.read(self._decorate, table, row)
                 self._given_to(table, row)
             elif row.kind is ScopeKind.LAMBDA:
-                self._add(Edge(Ref(table.path, row.parent), Ref(table.path, row.id), row.line, "kept", Tier.LIKELY))
+                self._add(Edge(table.refs[row.parent], table.refs[row.id], row.line, "kept", Tier.LIKELY))
 
     def _decorate(self, table: Table, row: Scope) -> None:
         for step in self._wrapping.steps(table, row):
@@ -345,7 +345,7 @@ class PythonEdges:
 
     def _decorated(self, table: Table, row: Scope, value: Value, dispatch: str) -> None:
         assert value.ref is not None
-        source = Ref(table.path, row.parent)
+        source = table.refs[row.parent]
         tier = Tier.CERTAIN if value.tier is Tier.CERTAIN else Tier.LIKELY
         self._add(Edge(source, value.ref, row.first_line, dispatch, tier))
         if dispatch == "construct":
@@ -361,14 +361,14 @@ class PythonEdges:
                         for ref in self._names.resolve(table.path, call.scope, arg):
                             is_kernel = bool(self._names.scope_of(ref).features & _LAUNCHED)
                             dispatch = "launch" if is_kernel else "handed"
-                            self._add(Edge(Ref(table.path, row.id), ref, call.line, dispatch, Tier.LIKELY))
+                            self._add(Edge(table.refs[row.id], ref, call.line, dispatch, Tier.LIKELY))
 
     def _strings(self, table: Table) -> None:
         """A dotted string that names a definition is likely looked up and used."""
         for text in table.outline.texts:
             if text.role == "dotted":
                 for ref in self._names.find(text.text):
-                    self._add(Edge(Ref(table.path, text.scope), ref, text.line, "string", Tier.LIKELY))
+                    self._add(Edge(table.refs[text.scope], ref, text.line, "string", Tier.LIKELY))
                     for maker in (
                         self._names.classes.method(ref, "__init__") if self._names.classes.is_class(ref) else ()
                     ):
@@ -391,7 +391,7 @@ class PythonEdges:
         for value in self._names.values(table.path, bind.scope, bind.value, bind.line):
             if value.kind is Kind.DEFINITION and value.ref is not None and not self._names.classes.is_class(value.ref):
                 tier = weaker(Tier.LIKELY, value.tier)
-                self._add(Edge(Ref(table.path, bind.scope), value.ref, bind.line, "kept", tier))
+                self._add(Edge(table.refs[bind.scope], value.ref, bind.line, "kept", tier))
 
     def _raised(self, table: Table, bind: Bind) -> None:
         for value in self._names.values(table.path, bind.scope, bind.value, bind.line):
@@ -402,7 +402,7 @@ class PythonEdges:
     def _implied(self, table: Table, bind: Bind, text: str, methods: Sequence[str]) -> None:
         """The methods of an object that a statement calls."""
         classes = self._names.classes
-        source = Ref(table.path, bind.scope)
+        source = table.refs[bind.scope]
         for value in self._names.values(table.path, bind.scope, text, bind.line):
             if value.kind is not Kind.INSTANCE or value.ref is None:
                 continue
@@ -428,7 +428,7 @@ def _index(names: Names) -> tuple[frozenset[str], Mapping[str, list[Ref]]]:
                 if row.kind is ScopeKind.FUNCTION:
                     functions.add(row.name)
                     if table.scopes[row.parent].kind is ScopeKind.CLASS:
-                        methods.setdefault(row.name, []).append(Ref(table.path, row.id))
+                        methods.setdefault(row.name, []).append(table.refs[row.id])
     return frozenset(functions), methods
 
 
@@ -437,7 +437,7 @@ def nested(names: Names) -> Iterator[Edge]:
     for table in names.tables.values():
         for row in table.scopes:
             if _is_nested(table, row):
-                yield Edge(Ref(table.path, row.parent), Ref(table.path, row.id), row.line, "call", Tier.GUESS)
+                yield Edge(table.refs[row.parent], table.refs[row.id], row.line, "call", Tier.GUESS)
 
 
 def _is_nested(table: Table, row: Scope) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from recon.index.records import Bind
 from recon.index.tables import Entry, Ref, Table, split_key
 from recon.index.values import Kind, Value, together, weakened
@@ -61,7 +63,7 @@ class Elements:
             elif value.kind is _C and value.ref is not None:
                 kind, _, name = value.text.partition(">")
                 if ":" in key:
-                    found.append(value._replace(text=f"{kind}>{name}[{key}]"))
+                    found.append(replace(value, text=f"{kind}>{name}[{key}]"))
                 elif name:
                     found += weakened(self._names.ask((*value.ref, f"{name}[{key}]")), value.tier)
             elif value.kind is _I and value.ref is not None:

@@ -26,12 +26,14 @@ class Handed:
 
     Attributes:
         of: The parameters that an answer leans on, for those that lean on any.
+        touched: The parameters of which something was asked in the question that is open, or since this was emptied;
+            in the order of asking, since what is read again first must not be chance.
     """
 
     def __init__(self) -> None:
         self._values: dict[Parameter, dict[Value, None]] = {}
-        self._touched: set[Parameter] | None = None
-        self.of: dict[Question, set[Parameter]] = {}
+        self.touched: dict[Parameter, None] | None = None
+        self.of: dict[Question, dict[Parameter, None]] = {}
         self._leaning: dict[Parameter, set[Question]] = {}
 
     def clear(self) -> set[Question]:
@@ -42,7 +44,7 @@ class Handed:
 
     def given(self, parameter: Parameter) -> tuple[Value, ...]:
         """What is known to be handed to a parameter; the question that is open leans on it from now on."""
-        self._touch({parameter})
+        self._touch((parameter,))
         values = self._values.get(parameter)
         if not values:
             return ()
@@ -54,33 +56,30 @@ class Handed:
             few += [value for value in values if value.kind is not Kind.DEFINITION]
         return weakened(few, Tier.LIKELY)
 
-    def _touch(self, parameters: set[Parameter]) -> None:
-        if self._touched is None:
-            self._touched = set()
-        self._touched |= parameters
+    def _touch(self, parameters: Iterable[Parameter]) -> None:
+        if self.touched is None:
+            self.touched = {}
+        self.touched.update(dict.fromkeys(parameters))
 
-    def begin(self) -> set[Parameter] | None:
+    def begin(self) -> dict[Parameter, None] | None:
         """Open a question; what was touched so far belongs to the question around it."""
-        outer, self._touched = self._touched, None
+        outer, self.touched = self.touched, None
         return outer
 
-    def end(self, question: Question, outer: set[Parameter] | None) -> None:
-        """Close a question."""
-        touched, self._touched = self._touched, outer
-        if touched is not None:
-            self.of[question] = touched
-            for parameter in touched:
-                self._leaning.setdefault(parameter, set()).add(question)
-            self._touch(touched)
+    def end(self, question: Question, outer: dict[Parameter, None] | None) -> bool:
+        """Close a question; whether a parameter had a part in its answer."""
+        touched, self.touched = self.touched, outer
+        if touched is None:
+            return False
+        self.of[question] = touched
+        for parameter in touched:
+            self._leaning.setdefault(parameter, set()).add(question)
+        self._touch(touched)
+        return True
 
     def touch_again(self, question: Question) -> None:
         """An answer that is known, and leans on parameters, is used for another question."""
         self._touch(self.of[question])
-
-    def watched(self) -> Iterable[Parameter]:
-        """What was touched since this was asked last."""
-        touched, self._touched = self._touched, None
-        return touched or ()
 
     def learn(self, parameter: Parameter, values: Iterable[Value]) -> list[Question]:
         """Note what a call site hands to a parameter.

@@ -20,9 +20,10 @@ from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.refusals import Refusal, read_refusals
 from recon.index.roots import holders, label
+from recon.index.sharing import share
 from recon.index.sighting import Sighting
 from recon.index.steps import Steps
-from recon.index.tables import Ref, is_python
+from recon.index.tables import Ref, is_kernel, is_python
 from recon.ports import Blobs, Progress
 from recon.records.operator import Operator
 from recon.records.path import Tier
@@ -47,7 +48,7 @@ class Function:
     @property
     def is_kernel(self) -> bool:
         """Whether it runs on the device."""
-        return bool(self.scope.features & Feature.JIT) or "__global__" in self.scope.decorators
+        return is_kernel(self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +171,14 @@ class Index:
     @cached_property
     def counts(self) -> Counts:
         """How much was read."""
-        functions = list(self.functions())
+        scopes = [scope for outline in self.files.values() for scope in outline.scopes]
+        functions = [scope for scope in scopes if scope.kind is ScopeKind.FUNCTION]
         return Counts(
             python_files=sum(is_python(path) for path in self.files),
             cuda_files=sum(not is_python(path) for path in self.files),
             functions=len(functions),
-            classes=sum(s.kind is ScopeKind.CLASS for outline in self.files.values() for s in outline.scopes),
-            kernels=sum(function.is_kernel for function in functions),
+            classes=sum(scope.kind is ScopeKind.CLASS for scope in scopes),
+            kernels=sum(map(is_kernel, functions)),
             libraries=len(self.libraries),
         )
 
@@ -268,10 +270,11 @@ class Index:
             if call.line == edge.line or edge.target in targets:
                 yield call
 
-    def functions(self) -> Iterator[Function]:
-        """Every function and method of the tree, in the order of files and lines."""
+    def functions(self, paths: Iterable[str] | None = None) -> Iterator[Function]:
+        """Every function and method of the tree, or of some of its files, in the order of files and lines."""
+        chosen = self.files.keys() if paths is None else self.files.keys() & paths
         for path, outline in self.files.items():
-            for scope in outline.scopes:
+            for scope in outline.scopes if path in chosen else ():
                 if scope.kind is ScopeKind.FUNCTION:
                     yield self.function(Ref(path, scope.id))
 
@@ -343,7 +346,8 @@ class Index:
         for scope in outline.scopes:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
-            features = scope.features | around | (FEEDS if scope.id in feeding else Feature(0))
+            more = around | FEEDS if scope.id in feeding else around
+            features = scope.features | more if more else scope.features
             by = choosing(features)
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
@@ -413,6 +417,7 @@ def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Pr
     else:
         by_digest = {file.digest: outline_of(file.path, blobs.get(file.digest)) for file in snapshot.files}
     progress.finish()
+    share(by_digest.values())
     return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot, blobs=blobs)
 
 

@@ -33,9 +33,12 @@ class ModelRuns:
 
     def read(self, table: Table, call: Call, values: tuple[Value, ...]) -> bool:
         """Note a call, or that more is known of it by now; whether it runs a model for sure."""
+        callee = call.callee
+        if "model" not in callee and callee[:5] != "self.":
+            return False
         self._named.pop(id(call), None)
         self._fitting.pop(id(call), None)
-        called = call.callee.removesuffix(_FORWARD)
+        called = callee.removesuffix(_FORWARD)
         owner, _, last = called.rpartition(".")
         is_named = last == "model" or last.endswith("_model")
         if not is_named and owner != "self":

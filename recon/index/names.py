@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from recon.index.classes import Classes
 from recon.index.elements import Elements, chosen_of, container_of, seen_from
-from recon.index.handed import Handed, Parameter
 from recon.index.made import patched, wrapped
+from recon.index.questions import Questions
 from recon.index.records import Bind, Import, Outline, Param, Scope
 from recon.index.tables import Entry, Patch, Ref, Table, import_base, is_python, paused_gc, split_key, tokens
 from recon.index.values import Kind, Value, together, weakened
@@ -13,7 +15,6 @@ from recon.records.path import Tier
 
 __all__ = ["Kind", "Names", "Ref", "Value"]
 
-_DEEPEST = 40
 _LONGEST_OUTSIDE = 200
 _PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty"})
 _ANYTHING = frozenset({"", "Callable", "Any", "object"})
@@ -26,7 +27,7 @@ _NONE: tuple[Value, ...] = ()
 _D, _I, _M, _O, _C, _K = Kind.DEFINITION, Kind.INSTANCE, Kind.MODULE, Kind.OUTSIDE, Kind.CONTAINER, Kind.CONSTANT
 
 
-class Names:
+class Names(Questions):
     """The definitions of a source tree, and what dotted texts in it mean.
 
     Nothing is executed; where the tree leaves several meanings open, all of them are given and none is certain.
@@ -34,31 +35,25 @@ class Names:
     Attributes:
         tables: The names of each file, by path.
         classes: The hierarchy of its classes.
-        handed: What call sites are known to give to parameters, while a call graph is made.
     """
 
     def __init__(self, files: Mapping[str, Outline]) -> None:
+        super().__init__()
         with paused_gc():
             packages = {path.rpartition("/")[0] for path in files if path.endswith("/__init__.py")}
             self.tables = {
                 path: Table(path, outline, import_base(path, packages)) for path, outline in sorted(files.items())
             }
         self.classes = Classes(self.tables, self.values)
-        self.handed = Handed()
         self._elements = Elements(self)
         self._modules = {table.module: table for table in self.tables.values() if is_python(table.path)}
         self._packages = {
             ".".join(name.split(".")[:depth]) for name in self._modules for depth in range(1, name.count(".") + 2)
         }
-        self._memo: dict[tuple[str, int, str], tuple[Value, ...]] = {}
-        self._open: dict[tuple[str, int, str], int] = {}
-        self.unfollowed: set[str] = set()  # files or modules in which a chain of names was longer than is followed
-        self._cut = _DEEPEST  # the outermost open question on which the current answer leans
-        self._leaning: dict[tuple[str, int, str], tuple[tuple[Value, ...], int]] = {}
         with paused_gc():
             self.classes.settle()
             if patched(self, self._modules):
-                self._memo.clear()
+                self.start_anew()
 
     # Questions --------------------------------------------------------------------------------------------------------
 
@@ -93,30 +88,23 @@ class Names:
         if root[:1] == "<" and root[:4] != "<lam":
             return (Value(_O, text=text),) if len(root) < len(text) else (Value(_C, Ref(path, scope), root),)
         table = self.tables[path]
-        home = table.home(scope, root)
+        home = scope if root in table.entries[scope] else table.home(scope, root)
         if home is None:
             return _NONE
         rest = text[len(root) :]
         if line or home != scope:
-            root = seen_from(table, home, root, line if home == scope else 0)
-        found = self.ask((path, home, root))  # asked where the name comes from, so that equal questions are one
+            entries = table.entries[home].get(root)
+            if entries is None or len(entries) > 1:
+                root = seen_from(table, home, root, line if home == scope else 0)
+        key = (path, home, root)  # asked where the name comes from, so that equal questions are one
+        found = self.known.get(key)
+        if found is None:
+            found = self.ask(key)
         if not found or not rest:
             return found
         if len(found) == 1 and found[0].kind is _O:
-            return (Value(_O, text=found[0].text + rest, tier=found[0].tier),)
+            return (Value(_O, None, found[0].text + rest, found[0].tier),)
         return self.ask((path, home, root + rest))
-
-    def learn(self, parameter: Parameter, values: Iterable[Value]) -> bool:
-        """Note what a call site hands to a parameter; whether that is news."""
-        questions = self.handed.learn(parameter, values)
-        for question in questions:
-            self._memo.pop(question, None)
-        return bool(questions)
-
-    def forget(self) -> None:
-        """Forget all that call sites hand to parameters."""
-        for question in self.handed.clear():
-            self._memo.pop(question, None)
 
     def absolute(self, dotted: str) -> tuple[Value, ...]:
         """What an absolute dotted name means."""
@@ -132,57 +120,17 @@ class Names:
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
-    def ask(self, key: tuple[str, int, str]) -> tuple[Value, ...]:
-        """Answer a question once.
-
-        Questions are (path, scope, text in it), (module, -1, its member) and (path, -2 - class, its attribute, or that
-        with `?` for what `__getattr__` gives for it).
-
-        A question that meets itself has no answer at that point. What leans on such a cut is good only until the
-        question that was met is answered; then it is forgotten, so that answers do not depend on the order of asking.
-        """
-        known = self._memo.get(key)
-        if known is not None:
-            if key in self.handed.of:
-                self.handed.touch_again(key)
-            return known
-        if (leaning := self._leaning.get(key)) is not None:
-            self._cut = min(self._cut, leaning[1])
-            if key in self.handed.of:
-                self.handed.touch_again(key)
-            return leaning[0]
-        depth = len(self._open)
-        if key in self._open or depth >= _DEEPEST:
-            self.unfollowed |= {key[0]} - ({key[0]} if key in self._open else set())
-            self._cut = min(self._cut, self._open.get(key, 0))
-            return _NONE
-        outer, self._cut = self._cut, _DEEPEST
-        touched = self.handed.begin()
-        self._open[key] = depth
-        before = len(self._leaning)
-        try:
-            found = self._answer(*key)
-        finally:
-            del self._open[key]
-            self.handed.end(key, touched)
-        if self._cut < depth:
-            self._leaning[key] = (found, self._cut)
-        else:
-            while len(self._leaning) > before:
-                self._leaning.popitem()
-            self._memo[key] = found
-        self._cut = min(self._cut, outer) if self._cut < depth else outer
-        return found
-
     def _answer(self, path: str, scope: int, text: str) -> tuple[Value, ...]:
         if scope >= 0:
-            return self._evaluate(self.tables[path], scope, tokens(text))
+            table = self.tables[path]
+            return self._in_scope(table, scope, text) if text.isidentifier() else self._evaluate(table, scope, text)
         if scope == -1:
             return self._member(path, text)
         given = self._delegated if text[0] == "?" else self._assigned
         return together(given(Ref(path, -2 - scope), text.removeprefix("?")))
 
-    def _evaluate(self, table: Table, scope: int, steps: Sequence[str]) -> tuple[Value, ...]:
+    def _evaluate(self, table: Table, scope: int, text: str) -> tuple[Value, ...]:
+        steps = tokens(text)
         if not steps:
             return _NONE
         if steps[0] == "super" and len(steps) > 2 and steps[1] == "()":
@@ -233,7 +181,7 @@ class Names:
     def _entry(self, table: Table, scope: int, entry: Entry) -> tuple[Value, ...]:
         """What one definition, import, parameter or assignment gives."""
         if isinstance(entry, Scope):
-            return (Value(_D, Ref(table.path, entry.id)),)
+            return (Value(_D, table.refs[entry.id]),)
         if isinstance(entry, Bind):
             return self._bound(table, entry)
         if isinstance(entry, Patch):
@@ -264,13 +212,13 @@ class Names:
         """What is known of a parameter: the object of a method, an annotated class, a default."""
         row = table.scopes[scope]
         if param is row.params[0] and table.is_method(row):
-            owner = Ref(table.path, row.parent)
+            owner = table.refs[row.parent]
             if "classmethod" in row.decorators or row.name in _MAKERS:
                 return (Value(_D, owner, receiver=owner),)
             return (Value(_I, owner),)
         found: list[tuple[Value, ...]] = []
         if param.annotation.rpartition(".")[2] in _ANYTHING:
-            found.append(self.handed.given((Ref(table.path, scope), param.name)))
+            found.append(self.handed.given((table.refs[scope], param.name)))
         else:
             found.append(self._annotated(table.path, row.parent, param.annotation))
         if param.default[:1].isalpha() or param.default[:1] == "_":
@@ -308,8 +256,10 @@ class Names:
 
     # Steps of a dotted text -------------------------------------------------------------------------------------------
 
-    def _attributes(self, values: Iterable[Value], name: str) -> tuple[Value, ...]:
+    def _attributes(self, values: Sequence[Value], name: str) -> tuple[Value, ...]:
         """What values have under a name."""
+        if len(values) == 1:
+            return self._attribute(values[0], name)
         found = [self._attribute(value, name) for value in values]
         return together([values for values in found if values])
 
@@ -396,7 +346,7 @@ class Names:
             if value.kind is _C or value.kind is _K:
                 continue
             if value.kind is _O:
-                found.append((value._replace(text=f"{value.text}()"),) if len(value.text) < _LONGEST_OUTSIDE else ())
+                found.append((replace(value, text=f"{value.text}()"),) if len(value.text) < _LONGEST_OUTSIDE else ())
             elif value.ref is None:
                 continue
             elif value.kind is _I:
@@ -419,7 +369,7 @@ class Names:
         found = self.ask((ref.path, ref.scope, "return"))
         if receiver is not None and receiver != Ref(ref.path, row.parent):  # `return self` of a base's method
             found = tuple(
-                v._replace(ref=receiver) if v.kind is _I and v.ref == (ref.path, row.parent) else v for v in found
+                replace(v, ref=receiver) if v.kind is _I and v.ref == (ref.path, row.parent) else v for v in found
             )
         return together([each for each in (found, declared) if each])
 
@@ -433,7 +383,7 @@ class Names:
         if not text.startswith(_CLASS_ITSELF):
             return _instances(self.values(path, scope, text))
         found = self.values(path, scope, text[len(_CLASS_ITSELF) : -1])
-        return tuple(value._replace(receiver=value.ref) for value in found if self.classes.is_class(value.ref))
+        return tuple(replace(value, receiver=value.ref) for value in found if self.classes.is_class(value.ref))
 
 
 def _instances(values: Iterable[Value]) -> tuple[Value, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recon.index.records import Scope, ScopeKind
 from recon.index.roots import root_of
-from recon.index.tables import Ref, Table, is_python
+from recon.index.tables import Ref, Table, is_kernel, is_python
 from recon.index.versions import is_graph_kept, version_for
 from recon.kept.parts import MODULE, Definition, Edge, Mark, Parts
 from recon.kept.store import path_of, write
@@ -50,7 +50,7 @@ def parts_of(index: "Index") -> Parts:
 def _definition(index: "Index", ref: Ref, number: int) -> Definition:
     scope = index.names.scope_of(ref)
     kind = scope.kind.value
-    if scope.kind is ScopeKind.FUNCTION and index.function(ref).is_kernel:
+    if scope.kind is ScopeKind.FUNCTION and is_kernel(scope):
         kind = "kernel"
     symbol = index.names.qualname(ref) if kind != MODULE else "<module>"
     first, line = max(scope.first_line, 1), max(scope.line, 1)

@@ -36,9 +36,12 @@ class Passing:
 
     def read(self, step: Callable[..., None], *given: object) -> None:
         """Do a step of reading, and again whenever a parameter that it leans on is given something new."""
-        self._names.handed.watched()
+        handed = self._names.handed
+        handed.begin()
         step(*given)
-        for parameter in self._names.handed.watched():
+        if not handed.touched:
+            return
+        for parameter in handed.touched:
             self._waiting.setdefault(parameter, []).append(partial(step, *given) if given else step)
 
     def hand(self, parameter: Parameter, values: tuple[Value, ...]) -> None:

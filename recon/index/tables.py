@@ -4,14 +4,15 @@ import gc
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from recon.index.reaching import END, Reaching, Span
-from recon.index.records import Bind, Call, Import, Outline, Param, Scope, ScopeKind
+from recon.index.records import Bind, Call, Feature, Import, Outline, Param, Scope, ScopeKind
 
 
 class Patch(NamedTuple):
@@ -27,6 +28,8 @@ Entry = Scope | Import | Bind | Param | Patch
 _CALLABLE = frozenset({ScopeKind.FUNCTION, ScopeKind.LAMBDA})
 _LATER = frozenset({"setter", "deleter", "getter"})
 _PYTHON = (".py", ".pyi")
+_LINE = attrgetter("line")
+_JIT = int(Feature.JIT)  # flags are ten times as slow to combine as numbers
 
 
 class Ref(NamedTuple):
@@ -41,7 +44,11 @@ def is_python(path: str) -> bool:
     return path.endswith(_PYTHON)
 
 
-@cache
+def is_kernel(scope: Scope) -> bool:
+    """Whether a function runs on the device."""
+    return bool(int(scope.features) & _JIT) or "__global__" in scope.decorators
+
+
 def tokens(text: str) -> tuple[str, ...]:
     """The steps of a dotted text: `a.b[].c()` is `a`, `b[]`, `c`, `()`."""
     found: list[str] = []
@@ -227,6 +234,11 @@ class Table:
         return self.home(scope, base) if bracket else None
 
     @cached_property
+    def refs(self) -> list[Ref]:
+        """Its definitions by scope: one object for each, however often it is named."""
+        return [Ref(self.path, scope.id) for scope in self.scopes]
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """All strings of the file that could name something."""
         return frozenset(text.text for text in self.outline.texts)
@@ -244,10 +256,6 @@ class Table:
         return self._methods.get(scope, ())
 
     @cached_property
-    def _calls_by_place(self) -> dict[tuple[int, int, str], Call]:
-        return {(call.scope, call.line, call.callee): call for call in reversed(self.outline.calls)}
-
-    @cached_property
     def _calls(self) -> dict[int, list[Call]]:
         found: dict[int, list[Call]] = {}
         for call in self.outline.calls:
@@ -259,21 +267,22 @@ class Table:
         return self._calls.get(scope, ())
 
     @cached_property
-    def _lines_of_calls(self) -> dict[tuple[int, str], list[int]]:
-        found: dict[tuple[int, str], list[int]] = {}
-        for call in sorted(self.outline.calls, key=lambda call: call.line):
-            found.setdefault((call.scope, call.callee), []).append(call.line)
-        return found
+    def _calls_by_line(self) -> dict[int, list[Call]]:
+        return {scope: sorted(calls, key=_LINE) for scope, calls in self._calls.items()}
 
     def call_between(self, scope: int, lines: range, callee: str) -> Call | None:
         """The first call of a callee in some lines of a scope."""
-        known = self._lines_of_calls.get((scope, callee), ())
-        place = bisect_left(known, lines.start)
-        return self.call_at(scope, known[place], callee) if place < len(known) and known[place] in lines else None
+        calls = self._calls_by_line.get(scope, ())
+        for place in range(bisect_left(calls, lines.start, key=_LINE), len(calls)):
+            if calls[place].line >= lines.stop:
+                break
+            if calls[place].callee == callee:
+                return calls[place]
+        return None
 
     def call_at(self, scope: int, line: int, callee: str) -> Call | None:
         """The call that a binding's value came from."""
-        return self._calls_by_place.get((scope, line, callee))
+        return self.call_between(scope, range(line, line + 1), callee)
 
     def qualname(self, scope: int) -> str:
         """Dotted name of a scope inside its module, '' for the module."""

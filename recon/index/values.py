@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from recon.index.tables import Ref
 from recon.records.path import Tier
@@ -28,7 +30,7 @@ class Kind(IntEnum):
     """A string or number that is written out in the tree."""
 
 
-class Value(NamedTuple):
+class Value(Struct, frozen=True, gc=False):
     """One thing that a name can mean."""
 
     kind: Kind
@@ -56,7 +58,9 @@ def weakened(values: Iterable[Value], tier: Tier) -> tuple[Value, ...]:
     """The same values, none of them surer than a tier."""
     if tier is Tier.CERTAIN:
         return tuple(values)
-    return tuple(value._replace(tier=tier) if weaker(value.tier, tier) is not value.tier else value for value in values)
+    return tuple(
+        [replace(value, tier=tier) if weaker(value.tier, tier) is not value.tier else value for value in values]
+    )
 
 
 def together(alternatives: Sequence[tuple[Value, ...]], *, in_turn: bool = False) -> tuple[Value, ...]:
@@ -71,8 +75,8 @@ def together(alternatives: Sequence[tuple[Value, ...]], *, in_turn: bool = False
     outside = data = 0
     for values in alternatives:
         for value in values:
-            kind = value[0]
-            key = (kind, value[1], value[2])
+            kind = value.kind
+            key = (kind, value.ref, value.text)
             before = found.get(key)
             if before is None:
                 if kind is Kind.OUTSIDE:
@@ -83,7 +87,8 @@ def together(alternatives: Sequence[tuple[Value, ...]], *, in_turn: bool = False
                     data += 1
                 found[key] = value
             elif before != value:
-                found[key] = value._replace(
+                found[key] = replace(
+                    value,
                     tier=weaker(before.tier, value.tier),
                     receiver=before.receiver or value.receiver,
                     exact=before.exact and value.exact,
