@@ -22,7 +22,6 @@ from recon.estimates.decision import decide
 from recon.facts.names import PACKAGE_OF
 from recon.facts.secrets import hidden, hidden_in
 from recon.facts.texts import redact
-from recon.hosts.local import LocalShell
 from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
 from recon.index.versions import is_graph_kept
 from recon.index.versions import version as graph_version
@@ -36,7 +35,7 @@ from recon.records.unknown import FOLDER, TARGET, Unknown
 from recon.records.verdict import Capability
 from recon.runs.judged import Judged, fingerprint, from_bytes, to_bytes
 from recon.sources.store import BlobStore
-from recon.targets import RELEASES, Done, Given, Source, host_of, sources
+from recon.targets import RELEASES, Done, Given, Source, sources
 from recon.targets import ScanTargets as ScanTargets  # noqa: PLC0414 - named where a scan is asked for
 from recon.targets import Settings as Settings  # noqa: PLC0414 - likewise
 from recon.verdicts.companions import settle
@@ -274,26 +273,28 @@ def with_companions(installs: tuple[Install, ...]) -> tuple[Install, ...]:
     )
 
 
-def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Run:  # noqa: ARG001 - as every stage
-    """Run the bundled kernels and record what they took.
+def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Run:
+    """Run the bundled kernels, here or on a host, and record what they took.
+
+    A line that was cut, or a payload that died, leaves a run that is not complete.
 
     Raises:
         NoGpu, NoTorch, GpuBusy: there is nothing to run on.
+        Unreachable: the host did not answer, and nothing was measured.
         Interrupted: the user stopped it; what was measured is inside.
     """
-    from recon.probing import probed  # noqa: PLC0415 - a scan starts without what runs kernels
+    from recon import probing  # noqa: PLC0415 - a scan starts without what runs kernels
 
     learned = _Learned()
-    host = host_of(LocalShell())
-    result = probed(request, progress)
-    hosts = (replace(host, gpus=result.gpus or host.gpus),)
+    found = probing.probed(request, settings, progress)
+    result, hosts = found.result, (found.host,)
     run = replace(
         learned.run(complete=result.complete),
         hosts=hosts,
         measurements=result.measurements,
         estimates=decide((), hosts, result.measurements),
-        unknowns=result.unknowns,
+        unknowns=hidden_in(result.unknowns),
     )
-    if not result.complete:
+    if result.stopped:
         raise Interrupted(run)
     return run

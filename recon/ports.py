@@ -47,7 +47,23 @@ class Shell(Protocol):
         ...
 
 
-class HostShell(Shell, Protocol):
+class AttendingShell(Shell, Protocol):
+    """A shell that can stay beside a script which has something to put away before it ends."""
+
+    def attend(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """As `stream`, for a script that is its own watcher.
+
+        On its descriptor 3 a byte comes every second, as long as this side lives and the line holds; or none, where
+        nothing but the end of this side can end that stream. At its end, or after a silence, the script is to end by
+        itself; it is killed only when it is late.
+
+        Raises:
+            Unreachable: the machine did not answer, or not in time.
+        """
+        ...
+
+
+class HostShell(AttendingShell, Protocol):
     """A shell on a machine that was connected to."""
 
     @property

@@ -1,10 +1,43 @@
-"""What is asked of the bundled kernels, and which probe answers it."""
+"""From what the user named to kernels that are checked and timed: which machine, which Python, what is known."""
 
-from dataclasses import dataclass
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from recon.ports import Progress
-from recon.probes.plan import LEVELS, plan_compile, plan_gpu, plan_interpret
-from recon.probes.run import ProbeResult, compile_only, probe_gpu, probe_interpret
+from recon.asking import NONCE, Step
+from recon.errors import NotFound, NoTorch, ReconError
+from recon.facts.fact import quote
+from recon.facts.gather import ask, script_of
+from recon.facts.gpus import GPUS
+from recon.facts.installs import discover
+from recon.facts.machine import MACHINE
+from recon.facts.pythons import pythons
+from recon.facts.sites import sites
+from recon.facts.toolchain import KernelEnv, kernel_envs
+from recon.hosts.audit import Audited, audit_for
+from recon.hosts.exec_script import COMMAND, wrapped
+from recon.hosts.limits import PHASE_S, PRELUDE, limited
+from recon.hosts.local import LocalShell
+from recon.ports import AttendingShell, Progress, Shell
+from recon.probes.models import model_of
+from recon.probes.needs import objections
+from recon.probes.plan import ARCHS, LEVELS, Plan, plan_compile, plan_gpu, plan_interpret
+from recon.probes.run import ProbeResult, reusable, run_plan, told
+from recon.probes.ship import files
+from recon.probes.ship import script_of as journey_of
+from recon.records.host import Host, PythonEnv
+from recon.records.measurement import Measurement
+from recon.runs.files import listing, load
+from recon.targets import Settings, surveyed
+
+MOST_RUNS = 8
+"""Newest probes of a machine in which is looked for what need not be measured again."""
+NAMED = "--python PATH or --environment FOLDER names the Python of an environment with torch and triton."
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +52,243 @@ class ProbeRequest:
     allow_busy: bool
     archs: tuple[int, ...]
     python: str
+    environment: str = ""
+    """Prefix of a Python environment, where that is named instead of a Python."""
+    host: str = ""
+    """As it was typed; empty for this machine."""
+    model: str = ""
+    """Whose shapes are taken: a preset, or a `config.json`."""
+    tp: int = 1
+    """GPUs that share the model."""
+    max_memory_bytes: int = 0
+    """0 for what the level allows."""
+    fresh: bool = False
+    """Measure again what an earlier run has."""
 
 
-def probed(request: ProbeRequest, progress: Progress) -> ProbeResult:
-    """Run the kernels as a request says.
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What came of a request."""
+
+    host: Host
+    """With what its user should know of the run among its notes."""
+    result: ProbeResult
+
+
+def plan_of(request: ProbeRequest) -> Plan:
+    """What the payload would do.
 
     Raises:
-        NoGpu, NoTorch, GpuBusy: there is nothing to run on.
+        ReconError: the model cannot be found, read or divided.
     """
-    if request.mode == "interpret":
-        return probe_interpret(python=request.python, progress=progress)
-    if request.mode == "compile":
-        return compile_only(request.archs, python=request.python, progress=progress)
-    return probe_gpu(
-        request.level, gpu=request.gpu, allow_busy=request.allow_busy, python=request.python, progress=progress
-    )
-
-
-def plan(request: ProbeRequest) -> object:
-    """What a probe would do, as the payload would be told."""
+    shapes = model_of(request.model).axes(request.tp) if request.model else {}
     if request.mode == "interpret":
         return plan_interpret()
     if request.mode == "compile":
-        return plan_compile(request.archs or (90, 100, 120))
-    return plan_gpu(LEVELS[request.level], gpu=request.gpu, allow_busy=request.allow_busy)
+        return plan_compile(request.archs or ARCHS)
+    return plan_gpu(
+        LEVELS[request.level],
+        gpu=request.gpu,
+        allow_busy=request.allow_busy,
+        shapes=shapes,
+        max_memory_bytes=request.max_memory_bytes,
+    )
+
+
+def probed(request: ProbeRequest, settings: Settings, progress: Progress) -> Probed:
+    """Find a Python with torch and triton on the machine, and carry the plan out there.
+
+    Raises:
+        ReconError: the machine, the Python or the GPU cannot be had, and nothing was measured.
+    """
+    plan = plan_of(request)
+    with _shells(request, settings) as (asking, attending, host):
+        chosen = _pythons(asking, host, request)
+        known = {} if request.fresh else earlier(settings.state_dir, host)
+        result = run_plan(plan, attending, chosen, known=known, progress=progress)
+    notes = (*host.notes, *_notes(request, result))
+    return Probed(replace(host, gpus=result.gpus or host.gpus, environments=(), notes=notes), result)
+
+
+@contextmanager
+def _shells(request: ProbeRequest, settings: Settings) -> Iterator[tuple[Shell, AttendingShell, Host]]:
+    """What facts are asked by, what the payload runs by, and what the machine said of itself."""
+    if not request.host:
+        shell = LocalShell()
+        host, _ = surveyed(shell, tuple(filter(None, (request.environment, sys.prefix))))
+        yield shell, LocalShell(environment=dict(os.environ)), host  # CUDA_VISIBLE_DEVICES and its like hold
+        return
+    assert settings.access is not None, "a host is named, and nothing says how it is reached"
+    began = time.monotonic()
+    with (
+        closing(audit_for(request.host, settings.state_dir)) as audit,
+        settings.access.connect(request.host) as reached,
+    ):
+        way = {"user": reached.user, "transport": reached.transport, "line": reached.line}
+        audited = Audited(reached, audit, way)
+        asking = limited(audited, settings.access.budget_s, began)
+        host, _ = surveyed(asking, tuple(filter(None, (request.environment,))), reached.transport)
+        yield asking, audited, replace(host, notes=(*reached.notes, *host.notes))
+
+
+def earlier(state_dir: Path, host: Host) -> dict[str, Measurement]:
+    """What earlier probes of a machine measured and need not be measured again, by key; the newest wins."""
+    known: dict[str, Measurement] = {}
+    runs = [saved for saved in listing(state_dir) if saved.kind == "probe"]
+    looked = 0
+    for saved in runs:
+        if looked == MOST_RUNS:
+            break
+        try:
+            run = load(saved.path)
+        except ReconError:  # another recon's, or damaged: then it is measured
+            continue
+        if any(each.id == host.id for each in run.hosts):
+            looked += 1
+            known = reusable(run.measurements) | known
+    return known
+
+
+def _pythons(shell: Shell, host: Host, request: ProbeRequest) -> tuple[str, ...]:
+    """Where the Python may lie that the payload runs under.
+
+    Raises:
+        NotFound: the one named is not there.
+        NoTorch: none has torch and triton that it could use.
+    """
+    if request.python:
+        return (_found(shell, request.python),)
+    fact = kernel_envs(host.environments)
+    values, _ = ask(shell, [fact], timeout_s=PHASE_S)
+    listed = values.of(fact) or ()
+    archs = tuple(sorted({10 * gpu.capability[0] + gpu.capability[1] for gpu in host.gpus}))
+    against = {each: objections(each.python, each.torch, each.triton, archs) for each in listed}
+    if request.environment:
+        return _of_environment(shell, host, request.environment, against)
+    usable = [each for each in listed if not against[each]]
+    if not usable:
+        tried = "; ".join(f"{each.prefix}: {', '.join(why)}" for each, why in against.items())
+        number = len(host.environments)
+        raise NoTorch(
+            f"no torch and triton in the {number} Python environments of {host.name}" + f" ({tried})" * bool(tried),
+            NAMED,
+        )
+    if len(usable) > 1:  # as a scan sees it: times are wanted of what the engine runs with
+        found, _ = discover(shell, host.environments, timeout_s=PHASE_S)
+        engines = {each.provenance.environment for each in found if not each.engine.is_companion}
+        usable.sort(key=lambda each: each.prefix not in engines)
+    return _executables(usable[0].prefix, usable[0].python)
+
+
+def _found(shell: Shell, python: str) -> str:
+    """The whole path of a Python that was named.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    script = (
+        f"found=$(command -v -- {quote(python)}) && case $found in /*) ;; */*) found=$(pwd)/$found;; esac &&\n"
+        '[ -x "$found" ] && [ ! -d "$found" ] && printf "%s\\n" "$found"\n'
+    )
+    path = shell.run(script).stdout.rstrip("\n")
+    if not path.startswith("/"):
+        raise NotFound(f"there is no Python {python!r}", "--python takes a path, or a name on PATH.")
+    return path
+
+
+def _of_environment(
+    shell: Shell, host: Host, prefix: str, against: dict[KernelEnv, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Where the Python of a named environment may lie.
+
+    Raises:
+        NotFound: there is no environment.
+        NoTorch: it has no torch and triton that could be used.
+    """
+    known: dict[str, PythonEnv] = {each.prefix: each for each in host.environments}
+    if prefix not in known:
+        raise NotFound(f"there is no Python environment {prefix} on {shell.name}", NAMED)
+    why = next((why for each, why in against.items() if each.prefix == prefix), ("there is no torch and no triton",))
+    if why:
+        raise NoTorch(f"{prefix} on {shell.name}: {'; '.join(why)}", NAMED)
+    return _executables(prefix, known[prefix].version)
+
+
+def _executables(prefix: str, version: str) -> tuple[str, ...]:
+    names = [*([f"python{version}"] if version else []), "python3", "python"]
+    return (*(f"{prefix}/bin/{name}" for name in names), names[0])  # packages of a user lie beside no Python
+
+
+def _notes(request: ProbeRequest, result: ProbeResult) -> Iterator[str]:
+    if result.taken_over:
+        yield (
+            f"{result.taken_over} of {len(result.measurements)} measurements were taken over from an earlier run of the"
+            " same payload on the same device: --fresh takes them anew"
+        )
+    if request.model and request.tp > 1:
+        yield (
+            f"shapes are those of one of {request.tp} GPUs that share {request.model};"
+            " what these say to one another is not measured"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that would be written, in a private folder that is removed at the end."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """Everything that a probe would do on a machine."""
+
+    digest: str
+    """blake2b-128 over all of the following: equal journeys do alike."""
+    line: str
+    """The one command line of a host; empty on this machine, where sh is started."""
+    wrapper: str
+    """What goes around the script that ships the payload, `@SCRIPT@`."""
+    prelude: str
+    """What every other script begins with."""
+    steps: tuple[Step, ...]
+    """What is asked first, and nothing written."""
+    script: str
+    """Ships the payload and runs it; digests stand where files do."""
+    files: tuple[PlannedFile, ...]
+    sent_bytes: int
+    plan: Plan
+
+
+def journey(request: ProbeRequest) -> Journey:
+    """What a probe would do, without asking anybody: what depends on answers stands between `@`.
+
+    Raises:
+        ReconError: the model cannot be found, read or divided.
+    """
+    plan = told(plan_of(request), {})
+    sent = tuple(PlannedFile(each.name, each.size_bytes, each.sha256) for each in files(plan))
+    script = journey_of(plan, (request.python or "@PYTHON@",), spelled=False)
+    afar = bool(request.host)
+    line, prelude = (COMMAND, PRELUDE) if afar else ("", "")
+    wrapper = wrapped("@SCRIPT@", NONCE, plan.deadline_s, attended=True).decode() if afar else ""
+    steps = tuple(_steps(request))
+    total = hashlib.blake2b(digest_size=16)
+    for text in (line, prelude, wrapper, *(step.script for step in steps), script):
+        total.update(text.encode() + b"\0")
+    size = len(journey_of(plan, (request.python or "@PYTHON@",)).encode())
+    return Journey(total.hexdigest(), line, wrapper, prelude, steps, script, sent, size, plan)
+
+
+def _steps(request: ProbeRequest) -> Iterator[Step]:
+    prefixes: Sequence[str] = tuple(filter(None, (request.environment,)))
+    yield Step(
+        "what the machine is, and where its Python environments lie", script_of((MACHINE, pythons(prefixes)), NONCE)
+    )
+    yield Step("its GPUs", script_of((GPUS,), NONCE))
+    if not request.python:
+        environments = (PythonEnv("@ENVIRONMENT@", "venv", "", ("@SITE_FOLDER@",)),)
+        yield Step("which of them have torch and triton", script_of((kernel_envs(environments),), NONCE))
+        yield Step("where several have: which holds an engine", script_of((sites(("@SITE_FOLDER@",)),), NONCE))

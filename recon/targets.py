@@ -210,7 +210,7 @@ def _from_bundle(path: str, store: BlobStore, settings: Settings, progress: Prog
 
 
 def _from_machine(shell: Shell, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
-    host, unlearned = _surveyed(shell, (sys.prefix,))
+    host, unlearned = surveyed(shell, (sys.prefix,))
     yield from unlearned
     found = yield from _discovered(host, shell)
     yield Coming(len(found))
@@ -261,7 +261,7 @@ class _Visit:
         progress.start("looking for engines", None)
         if self.access.max_load:
             _leave_alone_if_busy(shell, self.access.max_load)
-        host, unlearned = _surveyed(shell, self.access.environments, reached.transport)
+        host, unlearned = surveyed(shell, self.access.environments, reached.transport)
         printed = (f"before its answers it printed {hidden(reached.noise)!r}",) if reached.noise else ()
         host = replace(host, notes=(*reached.notes, *printed, *host.notes))
         yield host
@@ -297,7 +297,7 @@ def _leave_alone_if_busy(shell: Shell, most: float) -> None:
         )
 
 
-def _surveyed(shell: Shell, prefixes: Sequence[str], transport: str = "") -> tuple[Host, tuple[Unknown, ...]]:
+def surveyed(shell: Shell, prefixes: Sequence[str], transport: str = "") -> tuple[Host, tuple[Unknown, ...]]:
     """A machine with its GPUs and Python environments, and what it did not say.
 
     Raises:

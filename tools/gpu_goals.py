@@ -17,7 +17,7 @@ import subprocess
 from recon.kernels import wire
 from recon.probes.plan import LEVELS, plan_gpu
 from recon.probes.read import Reading
-from recon.probes.run import payload_digest
+from recon.probes.run import told
 from recon.records.measurement import Measurement
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,10 +38,10 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="all cases, up to half of the free memory")
     parser.add_argument("--read", action="store_true", help="run nothing: read the file as it is")
     words = parser.parse_args()
-    plan = plan_gpu(LEVELS["full" if words.full else "quick"])
+    plan = told(plan_gpu(LEVELS["full" if words.full else "quick"]), {})
     if not words.read:
         run(plan, words.results)
-    reading = Reading(plan, payload_digest())
+    reading = Reading(plan)
     for line in words.results.read_text(encoding="utf-8").splitlines():
         reading.take(wire.decode(line))
     if reading.refused:

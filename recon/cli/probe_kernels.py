@@ -1,14 +1,13 @@
 """`recon probe-kernels`: what does accepting a chain, and a tree, cost on this GPU?"""
 
-from typing import TYPE_CHECKING, Annotated
+import re
+from typing import Annotated
 
 import typer
 
+from recon.cli.hosts import Transport, Ways, access_of, environments_of, refuse_idle
 from recon.cli.session import session_of
 from recon.errors import Exit, Interrupted, Usage
-
-if TYPE_CHECKING:
-    from recon.probing import ProbeRequest
 
 
 def probe_kernels(
@@ -34,12 +33,48 @@ def probe_kernels(
     busy: Annotated[
         bool, typer.Option("--allow-busy", help="Measure although the GPU is in use, in MPS or in MIG mode.")
     ] = False,
-    python: Annotated[
+    model: Annotated[
         str,
-        typer.Option("--python", metavar="PATH", help="The Python that has torch and triton; else it is looked for."),
+        typer.Option("--model", metavar="NAME|FILE", help="Take the shapes of a model: a preset, or a config.json."),
     ] = "",
-    plan_only: Annotated[
-        bool, typer.Option("--plan-only", help="Print what would be done, as JSON, and do nothing.")
+    tp: Annotated[
+        int, typer.Option("--tp", min=1, max=1024, metavar="N", help="Of one of N GPUs that share that model.")
+    ] = 1,
+    max_memory: Annotated[
+        str,
+        typer.Option("--max-memory", metavar="SIZE", help="Most memory of the GPU, e.g. 8GiB, below what is allowed."),
+    ] = "",
+    host: Annotated[str, typer.Option("--host", metavar="[USER@]HOST[:PORT]", help="Do it on a host, over SSH.")] = "",
+    environment: Annotated[
+        str,
+        typer.Option(
+            "--environment",
+            metavar="FOLDER",
+            help="The Python environment with torch and triton; else it is looked for.",
+        ),
+    ] = "",
+    python: Annotated[
+        str, typer.Option("--python", metavar="PATH", help="Likewise by its Python: a path, or a name on PATH.")
+    ] = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again what an earlier run has of the same kernels and device.")
+    ] = False,
+    transport: Annotated[
+        Transport, typer.Option("--transport", help="What carries SSH; auto takes the system's ssh where it must.")
+    ] = Transport.AUTO,
+    accept_new: Annotated[
+        bool, typer.Option("--accept-new", help="Trust a host of which no key is known yet, and append its key.")
+    ] = False,
+    ssh_config: Annotated[
+        str, typer.Option("--ssh-config", metavar="FILE", help="Read this configuration instead of ~/.ssh/config.")
+    ] = "",
+    batch: Annotated[bool, typer.Option("--batch", help="Ask nobody for a passphrase or a password; fail.")] = False,
+    host_timeout: Annotated[
+        float,
+        typer.Option("--host-timeout", min=1.0, metavar="SECONDS", help="Longest that the host is asked beforehand."),
+    ] = 300.0,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print every command, file and size of what would be done, and do nothing.")
     ] = False,
     output: Annotated[
         list[str] | None,
@@ -49,10 +84,12 @@ def probe_kernels(
 ) -> None:
     """Check kernels against their references, then time them beside the least that the hardware could take.
 
-    A kernel that disagrees with its reference is not timed. A GPU that others use is refused. The run is saved;
-    `recon report` joins it with the newest scan of the same machine.
+    A kernel that disagrees with its reference is not timed. A GPU that others use is refused. The payload lies in a
+    private folder for as long as it runs, and each kernel has a process of its own. The run is saved, an interrupted
+    one too, and what it has is not measured again; `recon report` joins it with the newest scan of the same machine.
 
-    Exit codes: 0 done, 2 usage, 3 no GPU, a busy one, no torch, or a kernel that disagrees, 130 interrupted and saved.
+    Exit codes: 0 done, 2 usage, 3 no GPU, a busy one, no torch, a host that failed, or a kernel that disagrees,
+    130 interrupted and saved.
     """
     from recon import pipeline, probing
     from recon.cli.outputs import outputs_of, show, view_of, write_outputs
@@ -62,10 +99,7 @@ def probe_kernels(
     from recon.report.view import Source
 
     session = session_of(context)
-    if interpret and compile_only:
-        raise Usage("--interpret and --compile-only exclude each other")
-    if arch and not compile_only:
-        raise Usage("--arch belongs to --compile-only", "Timing needs no target: it is the GPU's own.")
+    _refuse_contradictions(context, interpret=interpret, compile_only=compile_only, host=host)
     outputs = outputs_of(output or ())
     request = probing.ProbeRequest(
         mode="interpret" if interpret else "compile" if compile_only else "gpu",
@@ -74,15 +108,27 @@ def probe_kernels(
         allow_busy=busy,
         archs=archs_of(arch),
         python=python,
+        environment="".join(environments_of((environment,) if environment else ())),
+        host=host,
+        model=model,
+        tp=tp,
+        max_memory_bytes=bytes_of(max_memory),
+        fresh=fresh,
     )
-    if plan_only:
-        session.data(_plan(request))
+    ways = Ways(transport, accept_new, ssh_config, batch, host_timeout)
+    access = access_of((host,) if host else (), ways)
+    if plan:
+        from recon.cli.journeys import shown
+
+        session.data(shown(probing.journey(request), host, as_json=json))
         return
     try:
-        with progress_of(session) as progress, stoppable(progress):  # a stop is answered there, with a last report
-            run = pipeline.probe(request, settings(), progress)
+        with progress_of(session) as progress, stoppable(progress) as told:  # a stop is answered with a last report
+            run = pipeline.probe(request, settings(access=access), told)
     except Interrupted as stopped:
         keep_partial(session, stopped)
+    for note in run.hosts[0].notes if run.hosts else ():
+        session.note(note)
     saved = keep(session, run)
     view = view_of(run, [Source("probe", saved.name if saved else "", run)], session.started)
     show(session, view, as_json=json)
@@ -105,9 +151,41 @@ def archs_of(words: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _plan(request: "ProbeRequest") -> str:
-    import msgspec
+def bytes_of(words: str) -> int:
+    """Bytes, from `8GiB`, `500M` or a plain number; 0 of nothing.
 
-    from recon import probing
+    Raises:
+        Usage: that is no size.
 
-    return msgspec.json.format(msgspec.json.encode(probing.plan(request)), indent=1).decode() + "\n"
+    >>> bytes_of("1.5 GiB")
+    1610612736
+    """
+    if not words:
+        return 0
+    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)(?:i?b)?", words.strip().lower())
+    size = int(float(found[1]) * 1024 ** "_kmgt".index(found[2] or "_")) if found else 0
+    if not size:
+        raise Usage(f"--max-memory {words!r} is no size", "For example: --max-memory 8GiB")
+    return size
+
+
+def _refuse_contradictions(context: typer.Context, *, interpret: bool, compile_only: bool, host: str) -> None:
+    """Refuse options that exclude each other, or would do nothing.
+
+    Raises:
+        Usage: one was typed.
+    """
+    if interpret and compile_only:
+        raise Usage("--interpret and --compile-only exclude each other")
+    if not compile_only:
+        refuse_idle(context, ("arch",), "belongs to --compile-only", "Timing needs no target: it is the GPU's own.")
+    if interpret or compile_only:
+        touching = ("gpu", "full", "busy", "model", "tp", "max_memory")
+        refuse_idle(context, touching, "is about a GPU, and none is touched", "Leave one of them out.")
+    if not context.params["model"]:
+        refuse_idle(context, ("tp",), "divides the shapes of a model, and none is named", "Add --model NAME.")
+    if context.params["python"]:
+        refuse_idle(context, ("environment",), "names a Python, as --python does", "Leave one of them out.")
+    if not host:
+        about = ("transport", "accept_new", "ssh_config", "batch", "host_timeout")
+        refuse_idle(context, about, "is about hosts, and none is named", "Add --host HOST, or leave it out.")

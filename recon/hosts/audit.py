@@ -20,7 +20,7 @@ from pathlib import Path
 from recon.errors import ReconError, Unreadable
 from recon.folders import make_private
 from recon.hosts.appending import append_whole
-from recon.ports import Reply, Shell
+from recon.ports import AttendingShell, Reply
 
 FOLDER = "audit"
 """Below the state folder."""
@@ -91,7 +91,7 @@ def audit_for(host: str, state_dir: Path) -> Audit:
 class Audited:
     """A shell of which every command is written down."""
 
-    inner: Shell
+    inner: AttendingShell
     audit: Audit
     way: Mapping[str, str]
     """How the machine is reached, for every entry: user, transport, and the command line that is started there."""
@@ -117,17 +117,28 @@ class Audited:
             Unreadable: it cannot be written down.
             Unreachable: the machine did not answer, or not in time.
         """
-        came = 0
+        counted = _Counted(sink)
+        return self._recorded(
+            script,
+            timeout_s,
+            lambda: self.inner.stream(script, counted, timeout_s=timeout_s, cap_bytes=cap_bytes),
+            lambda: counted.came,
+        )
 
-        def counted(piece: bytes) -> None:
-            nonlocal came
-            came += len(piece)
-            sink(piece)
+    def attend(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """As `stream`, for a script that watches this side.
 
-        def asked() -> Reply:
-            return self.inner.stream(script, counted, timeout_s=timeout_s, cap_bytes=cap_bytes)
-
-        return self._recorded(script, timeout_s, asked, lambda: came)
+        Raises:
+            Unreadable: it cannot be written down.
+            Unreachable: the machine did not answer, or not in time.
+        """
+        counted = _Counted(sink)
+        return self._recorded(
+            script,
+            timeout_s,
+            lambda: self.inner.attend(script, counted, timeout_s=timeout_s, cap_bytes=cap_bytes),
+            lambda: counted.came,
+        )
 
     def _recorded(self, script: str, timeout_s: float, ask: Callable[[], Reply], came: Callable[[], int]) -> Reply:
         token = secrets.token_hex(4)
@@ -157,6 +168,18 @@ class Audited:
         said = len(f"{reply.stdout}{reply.stderr}".encode("utf-8", "surrogateescape"))
         ended(reply.status, came() + said, "")
         return reply
+
+
+class _Counted:
+    """A sink that counts what went through it."""
+
+    def __init__(self, sink: Callable[[bytes], None]) -> None:
+        self._sink = sink
+        self.came = 0
+
+    def __call__(self, piece: bytes) -> None:
+        self.came += len(piece)
+        self._sink(piece)
 
 
 def _now() -> str:

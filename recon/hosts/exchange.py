@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from recon.errors import LoginShell, TimedOut, Unreachable
-from recon.hosts.exec_script import BEAT, BEAT_EVERY_S, LOST, LOST_S, Frame, nonce, wrapped
+from recon.hosts.exec_script import ATTENDED_EVERY_S, BEAT, BEAT_EVERY_S, LOST, LOST_S, Frame, nonce, wrapped
 from recon.hosts.local import CUT, MIB
 from recon.numbers import number
 from recon.ports import Reply
@@ -80,6 +80,8 @@ class Exchange:
     timeout_s: float
     clock: Callable[[], float] = time.monotonic
     mark: str = field(default_factory=nonce)
+    attended: bool = False
+    """Whether the script watches the beats itself."""
     noise: str = ""
     """The first line of what came before the script's own words, once it is over."""
     _room: int = 0
@@ -96,10 +98,11 @@ class Exchange:
             Unreachable: the other side heard nothing of this one and ended it.
         """
         out, err = Frame(self.mark), Frame(self.mark)
-        unsaid = memoryview(wrapped(script, self.mark, self.timeout_s))
+        unsaid = memoryview(wrapped(script, self.mark, self.timeout_s, attended=self.attended))
+        every_s = ATTENDED_EVERY_S if self.attended else BEAT_EVERY_S
         self._room = self.cap_bytes
         ends = self.clock() + self.timeout_s
-        beat_at = self.clock() + BEAT_EVERY_S
+        beat_at = self.clock() + every_s
         while not (self._cut or (out.status and err.status)):
             now = self.clock()
             if now >= ends:
@@ -108,7 +111,7 @@ class Exchange:
             unsaid = unsaid[said:]
             if not unsaid and now >= beat_at:
                 self.line.send(memoryview(BEAT))
-                beat_at = now + BEAT_EVERY_S
+                beat_at = now + every_s
             ended = self.line.over()  # asked before the last pieces are taken, so that none is missed
             stdout, stderr = self.line.receive()
             self._keep(out.take(stdout), err.take(stderr))

@@ -10,6 +10,9 @@ long as this side lives. Over there
 - a watcher reads the beats. When they end, or none comes for LOST_S, it kills all that the script started: this process
   was killed, the line cut, the lid closed. It ignores SIGPIPE, since by then nobody may listen.
 
+A script that has something to put away before it ends is its own watcher: it is *attended*. It finds the beats on its
+descriptor 3, and is killed only when it is late, or over.
+
 Only sh and its builtins are relied on; `setsid`, `timeout` and `dd` are used where they are. Nothing is written: there
 is no heredoc, since some shells keep those in files.
 """
@@ -24,6 +27,8 @@ BEAT = b"."
 BEAT_EVERY_S = 2.0
 LOST_S = 6
 """Silence of this side after which the other side ends the script."""
+ATTENDED_EVERY_S = 1.0
+"""Between two beats for a script that is attended."""
 LOST = "lost"
 """Status of a script that was ended because of that."""
 NO_STATUS = "none"
@@ -33,7 +38,7 @@ _BEGIN = "recon-begin-"
 _END = "recon-end-"
 _STATUS_BYTES = 64
 """What an end mark may say; what goes on without a line's end is no status, and is not waited for."""
-_WRAPPER = r"""{
+_BEGINNING = r"""{
 LC_ALL=C; export LC_ALL; unset ENV BASH_ENV
 exec 3<&0 </dev/null
 recon_say() { printf '%s%s%s\n' "$@"; printf '%s%s%s\n' "$@" >&2; }
@@ -42,7 +47,8 @@ command -v setsid >/dev/null 2>&1 && recon_own=setsid
 timeout -k 5 9 dd count=0 </dev/null >/dev/null 2>&1 && recon_limit='timeout -k 5 @SECONDS@'
 read -r recon_stat </proc/$$/stat && set -- ${recon_stat##*) } && [ "$3" = $$ ] && recon_group=0
 recon_say @BEGIN@ @NONCE@ ''
-printf '%s\n' @SCRIPT@ | $recon_own $recon_limit /bin/sh -s 3<&- &
+"""
+_WATCHED = r"""printf '%s\n' @SCRIPT@ | $recon_own $recon_limit /bin/sh -s 3<&- &
 recon_job=$!
 recon_group=${recon_group:-$recon_job}
 [ -z "$recon_own" ] || recon_group=-$recon_job
@@ -59,7 +65,15 @@ recon_group=${recon_group:-$recon_job}
 recon_watcher=$!
 exec 3<&-
 { wait "$recon_job"; recon_status=$?; kill -9 "$recon_watcher"; } 2>/dev/null
-[ "$recon_group" = 0 ] || kill -9 "$recon_group" 2>/dev/null
+"""
+_ATTENDED = r"""printf '%s\n' @SCRIPT@ | $recon_own $recon_limit /bin/sh -s &
+recon_job=$!
+recon_group=${recon_group:-$recon_job}
+[ -z "$recon_own" ] || recon_group=-$recon_job
+exec 3<&-
+{ wait "$recon_job"; recon_status=$?; } 2>/dev/null
+"""
+_ENDING = r"""[ "$recon_group" = 0 ] || kill -9 "$recon_group" 2>/dev/null
 recon_say @END@ @NONCE@ " $recon_status"
 [ "$recon_group" != 0 ] || kill -9 0
 exit 0
@@ -72,7 +86,7 @@ def nonce() -> str:
     return secrets.token_hex(12)
 
 
-def wrapped(script: str, mark: str, timeout_s: float) -> bytes:
+def wrapped(script: str, mark: str, timeout_s: float, *, attended: bool = False) -> bytes:
     """What goes to the standard input of COMMAND, before the beats."""
     values = {
         b"@SECONDS@": b"%d" % (math.ceil(timeout_s) + 1),
@@ -81,7 +95,7 @@ def wrapped(script: str, mark: str, timeout_s: float) -> bytes:
         b"@END@": _END.encode(),
         b"@NONCE@": mark.encode(),
     }
-    text = _WRAPPER.encode()
+    text = f"{_BEGINNING}{_ATTENDED if attended else _WATCHED}{_ENDING}".encode()
     for name, value in values.items():
         text = text.replace(name, value)
     before, after = text.split(b"@SCRIPT@")

@@ -38,6 +38,10 @@ CUT = 141
 
 _CHUNK = 1 << 16
 _TICK_S = 0.1
+_PUTS_AWAY_S = 8.0
+"""How long a script may take to put away what it has, after its client's end."""
+_ATTENDED = "{{\nexec 3<&0 </dev/null\n{}\nexit\n}}\n"
+"""One compound command, so that sh has read all of it when it begins: what is left of the stream is the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,35 @@ class LocalShell:
         Raises:
             Unreachable: there is no sh, or the script was not done in time.
         """
+        child = self._started()
+        talk = _Talk(child, script, sink, cap_bytes, self.stderr_cap_bytes)
+        try:
+            over = talk.hold(time.monotonic() + timeout_s)
+        finally:
+            status = _end(child)
+        return self._reply(talk, status, timeout_s, over=over)
+
+    def attend(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """As `stream`; descriptor 3 of the script ends when this process does, and says nothing before.
+
+        Raises:
+            Unreachable: there is no sh, or the script was not done in time.
+        """
+        child = self._started()
+        talk = _Talk(child, _ATTENDED.format(script), sink, cap_bytes, self.stderr_cap_bytes, attended=True)
+        try:
+            over = talk.hold(time.monotonic() + timeout_s)
+        finally:
+            _close(child.stdin)  # the end of the stream: it puts away what it has
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_PUTS_AWAY_S)
+            status = _end(child)
+        return self._reply(talk, status, timeout_s, over=over)
+
+    def _started(self) -> subprocess.Popen[bytes]:
         try:
             # The context manager of Popen would wait for ever for a child in uninterruptible sleep.
-            child = subprocess.Popen(
+            return subprocess.Popen(
                 self.program,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -86,11 +116,8 @@ class LocalShell:
                 f"{self.name}: {self.program[0]} did not start: {error.strerror or error}",
                 "A POSIX sh must be on PATH.",
             ) from error
-        try:
-            talk = _Talk(child, script, sink, cap_bytes, self.stderr_cap_bytes)
-            over = talk.hold(time.monotonic() + timeout_s)
-        finally:
-            status = _end(child)
+
+    def _reply(self, talk: "_Talk", status: int, timeout_s: float, *, over: bool) -> Reply:
         if not over:
             raise Unreachable(f"{self.name}: no answer within {timeout_s:g} s", "A busy disk or a hanging mount?")
         return Reply("", talk.stderr, CUT if talk.cut else status)
@@ -112,12 +139,15 @@ class _Talk:
         sink: Callable[[bytes], None],
         stdout_cap: int,
         stderr_cap: int,
+        *,
+        attended: bool = False,
     ) -> None:
         assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
         self.cut = False
         self._child = child
+        self._attended = attended
         self._script = memoryview(script.encode("utf-8", "surrogateescape"))
         self._stdin, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
         self._complaints = bytearray()
@@ -152,7 +182,8 @@ class _Talk:
         if stream is self._stdin:
             if not self._say():
                 selector.unregister(self._stdin)
-                _close(self._stdin)
+                if not self._attended:
+                    _close(self._stdin)
             return
         source = self._stdout if stream is self._stdout else self._stderr
         chunk = os.read(source.fileno(), _CHUNK)

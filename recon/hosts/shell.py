@@ -87,19 +87,34 @@ class SshShell:
         Raises:
             ReconError: the host did not answer, or not in time, or starts no sh.
         """
+        return self._held(script, sink, timeout_s, cap_bytes, attended=False)
+
+    def attend(self, script: str, sink: Callable[[bytes], None], *, timeout_s: float, cap_bytes: int) -> Reply:
+        """As `stream`, for a script that watches the beats of this side on its descriptor 3, and ends by itself.
+
+        Raises:
+            ReconError: the host did not answer, or not in time, or starts no sh.
+        """
+        return self._held(script, sink, timeout_s, cap_bytes, attended=True)
+
+    def _held(
+        self, script: str, sink: Callable[[bytes], None], timeout_s: float, cap_bytes: int, *, attended: bool
+    ) -> Reply:
         # One at a time: a host may allow a single session (MaxSessions), and a script has the machine's attention.
         with self._turn:
             try:
-                return tried(lambda: self._once(script, sink, timeout_s, cap_bytes))
+                return tried(lambda: self._once(script, sink, timeout_s, cap_bytes, attended=attended))
             except Crowded as crowd:
                 raise crowded(self.name, crowd) from crowd
             except LineDead as dead:
                 raise self.carrier.explained(dead) from dead
 
-    def _once(self, script: str, sink: Callable[[bytes], None], timeout_s: float, cap_bytes: int) -> Reply:
+    def _once(
+        self, script: str, sink: Callable[[bytes], None], timeout_s: float, cap_bytes: int, *, attended: bool
+    ) -> Reply:
         try:
             with self.carrier.line(timeout_s) as line:
-                exchange = Exchange(self.name, line, sink, cap_bytes, timeout_s)
+                exchange = Exchange(self.name, line, sink, cap_bytes, timeout_s, attended=attended)
                 reply = exchange.hold(script)
                 self._noises.append(exchange.noise)
                 return reply

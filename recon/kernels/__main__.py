@@ -4,12 +4,14 @@ Each result is one JSON line, written when it is known: what interrupts the run 
 """
 
 import argparse
+import gc
 import os
 import signal
 import sys
 import time
 from pathlib import Path
 
+from .server import Carry, Server, write_to
 from .wire import Done, Line, Plan, Refused, WireError, decode_plan, encode
 
 
@@ -57,7 +59,27 @@ def _stop(_number: int, _frame: object) -> None:
 
 
 def run(plan: Plan, output: Output) -> int:
-    """Choose the interpreter, the compiler or the GPU, then do the plan there."""
+    """Do the plan in this process, where it may be stopped by whatever a kernel does."""
+    found = prepared(plan)
+    if isinstance(found, Refused):
+        output.write(found)
+        return 1
+    return found(plan, output.write)
+
+
+def serve(plan: Plan, folder: Path, pipe: int) -> int:
+    """Do the plan in children of this process, one a kernel, and write lines to a pipe."""
+    found = prepared(plan)
+    if isinstance(found, Refused):
+        write_to(pipe, found)
+        return 1
+    gc.collect()
+    gc.freeze()  # children share these pages, and need not look at them again
+    return Server(plan, pipe, found, folder).run()
+
+
+def prepared(plan: Plan) -> Carry | Refused:
+    """Choose the interpreter, the compiler or the GPU, and import torch; nothing touches a GPU yet."""
     if plan.mode == "interpret":
         os.environ["TRITON_INTERPRET"] = "1"
     else:
@@ -67,15 +89,13 @@ def run(plan: Plan, output: Output) -> int:
         import torch  # noqa: F401, PLC0415  the interpreter must be chosen first
         import triton  # noqa: F401, PLC0415
     except ImportError as error:
-        output.write(Refused("no_torch", f"{sys.executable}: {error}"))
-        return 1
+        return Refused("no_torch", f"{sys.executable}: {error}")
     from . import work  # noqa: PLC0415
 
-    modes = {"gpu": work.on_gpu, "interpret": work.in_interpreter, "compile": work.in_compiler}
+    modes: dict[str, Carry] = {"gpu": work.on_gpu, "interpret": work.in_interpreter, "compile": work.in_compiler}
     if plan.mode not in modes:
-        output.write(Refused("bad_plan", f"no mode {plan.mode!r}"))
-        return 1
-    return modes[plan.mode](plan, output.write)
+        return Refused("bad_plan", f"no mode {plan.mode!r}")
+    return modes[plan.mode]
 
 
 if __name__ == "__main__":

@@ -50,6 +50,11 @@ class Reading:
     state: State
 
 
+def visible_gpu() -> str:
+    """The GPU that CUDA would take first, by index or UUID; empty or `-1` where all are hidden."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+
+
 class Smi:
     """nvidia-smi on one GPU; after it once did not answer in time it is not asked again."""
 

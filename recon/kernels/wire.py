@@ -4,14 +4,20 @@ JSON has no types, so units stand in the field names, and what arrives is checke
 a stranger's machine.
 """
 
+import hashlib
 import json
+import math
 import types
 import typing
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
 
 SCHEMA_VERSION = 1
 LINE_LIMIT_BYTES = 8 << 20
 """Longest line that is read; a result holds a few hundred samples."""
+INTEGER_LIMIT = 1 << 63
+PLAN, LOCK = "plan.json", "lock"
+"""Files beside the payload, where it travelled: what to do, and whose folder it is."""
 
 Axes = dict[str, int | float | str]
 """Named axes of a probe case, e.g. {"batch": 1, "nodes": 64, "vocab": 151936, "dtype": "bf16"}."""
@@ -64,6 +70,14 @@ class Plan:
     """The same as a share of the memory that is free at the start; the smaller limit holds."""
     deadline_s: float
     """After so many seconds no further entry is begun."""
+    device_limit_s: float = 86_400.0
+    """Likewise of device time, compilation left out."""
+    patience_s: float = 600.0
+    """Seconds without a word after which a kernel hangs, and its process is killed."""
+    payload: str = ""
+    """Digest of the files that the plan was made for; empty where it does not matter."""
+    known: tuple[str, ...] = ()
+    """Keys of entries that need not be measured again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +166,7 @@ class Refused:
     """First and last line of a run that may not go on."""
 
     why: str
-    """`no_torch`, `no_gpu`, `gpu_busy` or `bad_plan`."""
+    """`no_torch`, `no_gpu`, `gpu_busy`, `no_place` or `bad_plan`."""
     detail: str
 
 
@@ -163,6 +177,13 @@ class Started:
     entry: int
     stage: str
     """`check`, `tune`, `measure` or `compile`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The plan says that this entry was measured already, on this device with these versions."""
+
+    entry: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +239,37 @@ class Done:
     """Time spent in checks and measurements, compilation left out."""
 
 
-Line = Hello | Refused | Started | Result | Compiled | Failed | Done
+Line = Hello | Refused | Started | Known | Result | Compiled | Failed | Done
 _LINES: dict[str, type] = {kind.__name__.lower(): kind for kind in typing.get_args(Line)}
+
+
+def digest_of(folder: Path) -> str:
+    """Digest of the payload's files and their names: what a measurement was taken with."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        whole.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return whole.hexdigest()
+
+
+def key_of(plan: Plan, device: Device, kernel: str, axes: Axes, config: Axes | None = None) -> str:
+    """What a measurement is known by: equal keys need not be measured twice.
+
+    Args:
+        plan: For its payload, its mode, and the shapes that the kernel is compared on.
+        device: The GPU and the software.
+        kernel: Kernel and variant, e.g. `tree_greedy.fused`.
+        axes: The case.
+        config: Where one kernel is built in several configurations, the configuration.
+    """
+    software = [device.name, device.uuid, device.driver, device.torch, device.triton, device.python, device.cuda]
+    checks = [check.axes for check in plan.checks if check.kernel == kernel.partition(".")[0]]
+    whole = json.dumps([plan.payload, plan.mode, software, kernel, axes, config or {}, checks], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def name_of(entry: Entry) -> str:
+    """Kernel and variant, e.g. `tree_greedy.fused`."""
+    return f"{entry.kernel}.{entry.variant}" if entry.variant else entry.kernel
 
 
 def encode(line: Line) -> str:
@@ -263,12 +313,16 @@ def _document(text: str) -> dict[str, object]:
     if len(text) > LINE_LIMIT_BYTES:
         raise WireError(f"{len(text)} characters in one document, more than {LINE_LIMIT_BYTES}")
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise WireError(f"not JSON: {error}") from error
     if not isinstance(data, dict):
         raise WireError(f"not an object: {text[:80]}")
     return data
+
+
+def _refuse(constant: str) -> object:
+    raise WireError(f"{constant} is no number")
 
 
 def _build(kind: typing.Any, data: object, where: str) -> typing.Any:
@@ -297,10 +351,21 @@ def _value(hint: typing.Any, value: object, where: str) -> object:
         return _one_of(arguments, value, where)
     if is_dataclass(hint):
         return _build(hint, value, where)
-    if hint is float and type(value) is int:
+    if hint is float and type(value) is int and abs(value) < INTEGER_LIMIT:
         return float(value)
     if type(value) is not hint:
         raise WireError(f"{where}: expected {hint.__name__}, got {type(value).__name__}")
+    return _bounded(value, where)
+
+
+def _bounded(value: object, where: str) -> object:
+    """The value, if every program can hold it: numbers of machines, and text that can be written."""
+    if isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
+        raise WireError(f"{where}: the number is too large")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise WireError(f"{where}: the number is not finite")
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise WireError(f"{where}: the text holds half of a letter")
     return value
 
 
@@ -311,5 +376,5 @@ def _one_of(options: tuple[typing.Any, ...], value: object, where: str) -> objec
         if is_dataclass(option):
             return _build(option, value, where)
         if type(value) is option:
-            return value
+            return _bounded(value, where)
     raise WireError(f"{where}: {type(value).__name__} is none of the types allowed")

@@ -13,7 +13,7 @@ import triton
 
 from . import bench as benches
 from .check import check
-from .device import Reading, Smi, describe_cpu, describe_gpu, objections, objections_without_smi
+from .device import Reading, Smi, describe_cpu, describe_gpu, objections, objections_without_smi, visible_gpu
 from .op import Op
 from .stream import Cuda
 from .wire import (
@@ -108,7 +108,7 @@ def in_compiler(plan: Plan, write: Write) -> int:
 def on_gpu(plan: Plan, write: Write) -> int:
     """Check and time every entry on one GPU; the exit code."""
     begin = time.monotonic()
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+    visible = visible_gpu()
     if not plan.gpu and visible in {"", "-1"}:
         write(Refused("no_gpu", f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}"))
         return 1
@@ -172,14 +172,18 @@ class _Session:
         interrupted = False
         try:
             benches.calibrate(self.bench, op_of("nop"))
-            entries = _until(self.plan, self.begin, self.write)
+            entries = _until(self.plan, self.begin, self.write, lambda: self.device_s)
             for _, group in groupby(entries, key=lambda entry: (entry.kernel, sorted(entry.axes.items()))):
                 self.group(list(group))
         except KeyboardInterrupt:
             interrupted = True
-        seconds = time.monotonic() - self.begin
-        self.write(Done(interrupted, seconds, seconds - self.bench.compile_s))
+        self.write(Done(interrupted, time.monotonic() - self.begin, self.device_s))
         return 130 if interrupted else 0
+
+    @property
+    def device_s(self) -> float:
+        """Time spent in checks and measurements, compilation left out."""
+        return time.monotonic() - self.begin - self.bench.compile_s
 
     def group(self, entries: list[Entry]) -> None:
         """Check, tune and time the variants of one kernel on one case."""
@@ -264,11 +268,13 @@ def _agreement(plan: Plan, entry: Entry, device: torch.device, multiprocessors: 
     return check(op, op.variants[entry.variant], cases, seed=plan.seed, device=device, multiprocessors=multiprocessors)
 
 
-def _until(plan: Plan, begin: float, write: Write) -> Iterator[Entry]:
-    """Entries, until the deadline; those left over are said to have been left out."""
+def _until(plan: Plan, begin: float, write: Write, device_s: Callable[[], float] = lambda: 0.0) -> Iterator[Entry]:
+    """Entries, until the time is over; those left over are said to have been left out."""
     for entry in plan.entries:
         if time.monotonic() - begin > plan.deadline_s:
             write(Failed(entry.id, "plan", f"left out: {plan.deadline_s:.0f} s were over"))
+        elif device_s() > plan.device_limit_s:
+            write(Failed(entry.id, "plan", f"left out: its {plan.device_limit_s:.0f} s of device time were over"))
         else:
             yield entry
 

@@ -1,7 +1,7 @@
 """Probes and a limit in, a plan out: what the payload is to do, in order."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recon.kernels.copy import spec as copy_spec
 from recon.kernels.gemm import spec as gemm_spec
@@ -9,7 +9,8 @@ from recon.kernels.linear_greedy import spec as linear_spec
 from recon.kernels.nop import spec as nop_spec
 from recon.kernels.read import spec as read_spec
 from recon.kernels.tree_greedy import spec as tree_spec
-from recon.kernels.wire import SCHEMA_VERSION, Axes, Check, Entry, Plan
+from recon.kernels.wire import SCHEMA_VERSION, Axes, Check, Entry
+from recon.kernels.wire import Plan as Plan  # noqa: PLC0414 - named where a plan is asked for
 from recon.probes.floors import FLOORS
 from recon.probes.linear_vs_tree import LINEAR_VS_TREE
 from recon.probes.probe import Probe, Subject
@@ -37,18 +38,40 @@ class Level:
     """Of the memory that is free at the start."""
     deadline_s: float
     """Compilation counted."""
+    device_limit_s: float
+    """Compilation not counted."""
 
 
-QUICK = Level("quick", 2 << 30, 0.5, 240.0)
-FULL = Level("full", 1 << 50, 0.5, 1800.0)
+QUICK = Level("quick", 2 << 30, 0.5, 240.0, 60.0)
+FULL = Level("full", 1 << 50, 0.5, 1800.0, 1500.0)
+PATIENCE_S = 150.0
+"""Silence of a kernel on a GPU, its compilation counted, after which it hangs."""
 LEVELS = {level.name: level for level in (QUICK, FULL)}
 
 
 def plan_gpu(
-    level: Level = QUICK, *, gpu: str = "", allow_busy: bool = False, seed: int = 0, probes: tuple[Probe, ...] = PROBES
+    level: Level = QUICK,
+    *,
+    gpu: str = "",
+    allow_busy: bool = False,
+    seed: int = 0,
+    probes: tuple[Probe, ...] = PROBES,
+    shapes: Axes | None = None,
+    max_memory_bytes: int = 0,
 ) -> Plan:
-    """What to check and time on a GPU: the variants of a case stand side by side, so that they are timed together."""
-    entries = _entries(probes, lambda probe: _cases(probe, level))
+    """What to check and time on a GPU: the variants of a case stand side by side, so that they are timed together.
+
+    Args:
+        level: How much of the GPU it may take.
+        gpu: Index or UUID; empty for the first that is visible.
+        allow_busy: Measure although others use the GPU, or it is in a mode that is not to be touched.
+        seed: Of all random inputs.
+        probes: The questions.
+        shapes: Axes of a model, which take the place of those of the cases.
+        max_memory_bytes: Most of its memory, where that is less than the level's; 0 for that.
+    """
+    memory = min(level.memory_bytes, max_memory_bytes or level.memory_bytes)
+    entries = _entries(probes, lambda probe: _cases(probe, replace(level, memory_bytes=memory), shapes or {}))
     return Plan(
         schema_version=SCHEMA_VERSION,
         mode="gpu",
@@ -59,9 +82,11 @@ def plan_gpu(
         archs=(),
         seed=seed,
         samples=SAMPLES,
-        memory_limit_bytes=level.memory_bytes,
+        memory_limit_bytes=memory,
         memory_fraction=level.memory_fraction,
         deadline_s=level.deadline_s,
+        device_limit_s=level.device_limit_s,
+        patience_s=PATIENCE_S,
     )
 
 
@@ -121,9 +146,13 @@ def _roles(probe: Probe) -> Iterator[tuple[Subject, str]]:
     yield from sorted(wanted, key=lambda pair: order.index(pair[0].kernel))
 
 
-def _cases(probe: Probe, level: Level) -> tuple[Axes, ...]:
-    """Cases of the level that fit its memory limit."""
-    cases = probe.cases[: probe.quick] if level is QUICK else probe.cases
+def _cases(probe: Probe, level: Level, shapes: Axes) -> tuple[Axes, ...]:
+    """Cases of the level that fit its memory limit, each once, in the shapes of a model."""
+    cases: list[Axes] = []
+    for axes in probe.cases[: probe.quick] if level.name == QUICK.name else probe.cases:
+        shaped = {name: shapes.get(name, value) for name, value in axes.items()}
+        if shaped not in cases:
+            cases.append(shaped)
     kernels = {subject.kernel for subject, _ in _roles(probe)}
     return tuple(axes for axes in cases if max(BYTES_OF[kernel](axes) for kernel in kernels) <= level.memory_bytes)
 

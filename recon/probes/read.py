@@ -1,10 +1,9 @@
 """Wire lines in, measurements out. A check that failed is a measurement without times, and an unknown."""
 
-import hashlib
 import json
 import statistics
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 from recon.kernels import wire
 from recon.probes.plan import BYTES_OF, MATRIX_FLOPS_OF
@@ -12,6 +11,10 @@ from recon.probes.spread import spread_of
 from recon.records.host import Gpu
 from recon.records.measurement import Agreement, Device, DeviceState, Floor, Measurement, Resources
 from recon.records.unknown import Unknown
+
+MOST_SAMPLES = 100_000
+LONGEST_US = 3.6e9
+EARLIER = "; taken over from an earlier run of the same payload on the same device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +31,25 @@ class Reading:
     """What the lines of one run say, in the order in which they come."""
 
     plan: wire.Plan
-    payload: str
-    """Digest of the payload's files."""
+    known: Mapping[str, Measurement] = field(default_factory=dict)
+    """Measurements of an earlier run, by key, that need not be taken again."""
     hello: wire.Hello | None = None
     refused: wire.Refused | None = None
     done: wire.Done | None = None
     results: list[wire.Result] = field(default_factory=list)
     compiled: list[wire.Compiled] = field(default_factory=list)
     failed: list[wire.Failed] = field(default_factory=list)
+    taken_over: dict[int, Measurement] = field(default_factory=dict)
+    """Of those, what the payload recognised, by entry."""
+    _answered: set[int] = field(default_factory=set)
 
     def take(self, line: wire.Line) -> None:
         """Keep a line.
 
         Raises:
-            WireError: it speaks of an entry that the plan does not have.
+            WireError: it speaks of an entry that the plan does not have, comes out of turn, or says what cannot be.
         """
+        self._check(line)
         match line:
             case wire.Hello():
                 self.hello = line
@@ -56,10 +63,41 @@ class Reading:
                 self.compiled.append(line)
             case wire.Failed():
                 self.failed.append(line)
+            case wire.Known():
+                self._take_over(line.entry)
             case wire.Started():
                 pass
-        if isinstance(line, wire.Started | wire.Result | wire.Compiled | wire.Failed):
+
+    def _check(self, line: wire.Line) -> None:
+        """Refuse what no payload of ours says.
+
+        Raises:
+            WireError: this is such a line.
+        """
+        if isinstance(line, wire.Hello) and (self.hello is not None or line.mode != self.plan.mode):
+            raise wire.WireError("the device was named twice, or for something else")
+        if isinstance(line, wire.Started | wire.Known | wire.Result | wire.Compiled | wire.Failed):
             self.entry(line.entry)
+            if self.hello is None:
+                raise wire.WireError("a result came before the device was named")
+        if isinstance(line, wire.Result | wire.Known):
+            if line.entry in self._answered:
+                raise wire.WireError(f"entry {line.entry} was answered twice")
+            self._answered.add(line.entry)
+        if isinstance(line, wire.Result) and line.timing is not None:
+            _refuse_odd(line.timing.samples_us, self.plan.mode)
+
+    def _take_over(self, number: int) -> None:
+        """Keep what an earlier run measured.
+
+        Raises:
+            WireError: none did, of this payload on this device.
+        """
+        entry = self.entry(number)
+        measured = self.known.get(self._key(entry))
+        if measured is None:
+            raise wire.WireError(f"entry {number} is called known, and no earlier run has it")
+        self.taken_over[number] = measured
 
     def entry(self, number: int) -> wire.Entry:
         """The plan's entry of this number.
@@ -80,14 +118,16 @@ class Reading:
         return (Gpu(index, device.uuid, device.name, device.capability, device.memory_bytes, device.driver),)
 
     def measurements(self) -> tuple[Measurement, ...]:
-        """One for each entry that was done, timed or not, or one for each build."""
-        ceilings = ceilings_of((self.entry(result.entry), result) for result in self.results)
-        return (*(self._measurement(result, ceilings) for result in self.results), *self._builds())
+        """One for each entry that was done, timed or not, in the order of the plan; or one for each build."""
+        ceilings = self._ceilings()
+        done = {result.entry: self._measurement(result, ceilings) for result in self.results}
+        done |= {number: self._again(number, ceilings) for number in self.taken_over}
+        return (*(done[number] for number in sorted(done)), *self._builds())
 
     def unknowns(self) -> tuple[Unknown, ...]:
         """What failed, disagreed, or could not be told for want of a ceiling."""
         unknowns = [
-            Unknown(f"{failure.stage} of {name_of(entry)}", _words(entry.axes) or self.plan.mode, failure.why)
+            Unknown(f"{failure.stage} of {wire.name_of(entry)}", _words(entry.axes) or self.plan.mode, failure.why)
             for failure in self.failed
             for entry in (self.entry(failure.entry),)
         ]
@@ -95,18 +135,38 @@ class Reading:
             if result.agreement and result.agreement.mismatches:
                 entry = self.entry(result.entry)
                 why = f"it disagrees with its reference, so it is not timed: {result.agreement.detail}"
-                unknowns.append(Unknown(f"time of {name_of(entry)}", _words(entry.axes), why))
+                unknowns.append(Unknown(f"time of {wire.name_of(entry)}", _words(entry.axes), why))
         return (*unknowns, *self._ceilings_missed())
 
     def _ceilings_missed(self) -> tuple[Unknown, ...]:
-        timed = [(self.entry(result.entry), result) for result in self.results if result.timing]
-        if not any(entry.role != "floor" for entry, _ in timed):
+        if not any(entry.role != "floor" for entry, _ in self._timed()):
             return ()
-        ceilings = ceilings_of(timed)
+        ceilings = self._ceilings()
         missed = [item.name for item in fields(ceilings) if not getattr(ceilings, item.name)]
         missed = [name for name in missed if name != "matrix_flops_per_s"]  # no kernel here multiplies matrices
         why = "without it the least time of a kernel is not known"
         return tuple(Unknown(f"ceiling {name}", "this device", why) for name in missed)
+
+    def _timed(self) -> Iterator[tuple[wire.Entry, Sequence[float]]]:
+        """The samples of entries that were timed, now or earlier."""
+        yield from ((self.entry(each.entry), each.timing.samples_us) for each in self.results if each.timing)
+        yield from ((self.entry(number), each.samples_us) for number, each in self.taken_over.items() if each.spread)
+
+    def _ceilings(self) -> Ceilings:
+        return ceilings_of(self._timed())
+
+    def _again(self, number: int, ceilings: Ceilings) -> Measurement:
+        """What an earlier run measured, against the ceilings that are known now."""
+        measured, entry = self.taken_over[number], self.entry(number)
+        timed = measured.spread is not None and entry.role != "floor"
+        method = f"{measured.method.removesuffix(EARLIER)}{EARLIER}" if measured.method else ""
+        return replace(
+            measured,
+            probe=entry.probe,
+            role=entry.role,
+            floor=floor_of(entry, ceilings) if timed else None,
+            method=method,
+        )
 
     def _measurement(self, result: wire.Result, ceilings: Ceilings) -> Measurement:
         entry, timing = self.entry(result.entry), result.timing
@@ -117,7 +177,7 @@ class Reading:
             config = {**timing.config, "tried": timing.configs_tried}
         return Measurement(
             probe=entry.probe,
-            kernel=name_of(entry),
+            kernel=wire.name_of(entry),
             case=entry.axes,
             role=entry.role,
             mode=self.plan.mode,
@@ -132,7 +192,7 @@ class Reading:
             device=self._device(),
             before=_state(result.before),
             after=_state(result.after),
-            key=self._key(name_of(entry), entry.axes, config),
+            key=self._key(entry),
         )
 
     def _builds(self) -> Iterable[Measurement]:
@@ -160,7 +220,7 @@ class Reading:
                 device=self._device(),
                 before=None,
                 after=None,
-                key=self._key(name, {}, first.config),
+                key=self._built_key(name, first.config),
             )
 
     def _device(self) -> Device | None:
@@ -169,25 +229,20 @@ class Reading:
         said = self.hello.device
         return Device(**{item.name: getattr(said, item.name) for item in fields(Device)})
 
-    def _key(self, name: str, axes: wire.Axes, config: wire.Axes) -> str:
-        said = self.hello.device if self.hello else None
-        versions = [said.name, said.uuid, said.driver, said.torch, said.triton, said.python, said.cuda] if said else []
-        whole = json.dumps([self.payload, self.plan.mode, versions, name, axes, config], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()
+    def _key(self, entry: wire.Entry) -> str:
+        return wire.key_of(self.plan, self.hello.device, wire.name_of(entry), entry.axes) if self.hello else ""
+
+    def _built_key(self, name: str, config: wire.Axes) -> str:
+        return wire.key_of(self.plan, self.hello.device, name, {}, config) if self.hello else ""
 
 
-def name_of(entry: wire.Entry) -> str:
-    """Kernel and variant, e.g. `tree_greedy.fused`."""
-    return f"{entry.kernel}.{entry.variant}" if entry.variant else entry.kernel
-
-
-def ceilings_of(results: Iterable[tuple[wire.Entry, wire.Result]]) -> Ceilings:
-    """The shortest launch and the highest rates that the floors reached."""
+def ceilings_of(timed: Iterable[tuple[wire.Entry, Sequence[float]]]) -> Ceilings:
+    """The shortest launch and the highest rates that the floors reached, by their samples."""
     launches, reads, rates = [], [], []
-    for entry, result in results:
-        if result.timing is None or entry.role != "floor":
+    for entry, samples_us in timed:
+        if entry.role != "floor" or not samples_us:
             continue
-        median_us = statistics.median(result.timing.samples_us)
+        median_us = statistics.median(samples_us)
         if entry.kernel == "nop":
             launches.append(median_us)
         elif entry.kernel == "read":
@@ -225,6 +280,18 @@ def method_of(timing: wire.Timing) -> str:
     if timing.configs_tried > 1:
         text += f"; configuration chosen among {timing.configs_tried} on other data"
     return f"{text}; {timing.note}" if timing.note else text
+
+
+def _refuse_odd(samples_us: Sequence[float], mode: str) -> None:
+    """Refuse what cannot be times.
+
+    Raises:
+        WireError: they cannot.
+    """
+    if mode != "gpu":
+        raise wire.WireError(f"times were taken in the mode {mode}")
+    if not 0 < len(samples_us) <= MOST_SAMPLES or not all(0 < each < LONGEST_US for each in samples_us):
+        raise wire.WireError("the samples of a kernel are no times")
 
 
 def _state(state: wire.State | None) -> DeviceState | None:

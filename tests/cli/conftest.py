@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recon import pipeline, probing
+from recon import pipeline
 from recon.cli.app import main
 from recon.ports import Progress
 from recon.records.run import Run
@@ -87,5 +87,4 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
     made = Stages()
     for name in ("scan", "probe", "capabilities"):
         monkeypatch.setattr(pipeline, name, getattr(made, name))
-    monkeypatch.setattr(probing, "plan", lambda request: request)
     return made

@@ -1,11 +1,13 @@
 """`recon probe-kernels`: the request, and how it ends."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recon.errors import GpuBusy
+from recon.probes.ship import PAYLOAD
 from recon.probing import ProbeRequest
 from recon.runs.files import listing
 from tests.cli.conftest import Recon, Stages
@@ -19,21 +21,20 @@ QUICK = ProbeRequest("gpu", "quick", "", allow_busy=False, archs=(), python="")
     [
         ((), QUICK),
         (("--quick",), QUICK),
-        (("--full", "--gpu", "1"), ProbeRequest("gpu", "full", "1", allow_busy=False, archs=(), python="")),
-        (("--interpret",), ProbeRequest("interpret", "quick", "", allow_busy=False, archs=(), python="")),
-        (
-            ("--compile-only", "--arch", "sm_90, 100,12.0,sm_90a"),
-            ProbeRequest("compile", "quick", "", allow_busy=False, archs=(90, 100, 120), python=""),
-        ),
-        (
-            ("--python", "/x/bin/python", "--allow-busy"),
-            ProbeRequest("gpu", "quick", "", allow_busy=True, archs=(), python="/x/bin/python"),
-        ),
+        (("--full", "--gpu", "1"), replace(QUICK, level="full", gpu="1")),
+        (("--interpret",), replace(QUICK, mode="interpret")),
+        (("--compile-only", "--arch", "sm_90, 100,12.0,sm_90a"), replace(QUICK, mode="compile", archs=(90, 100, 120))),
+        (("--python", "/x/bin/python", "--allow-busy"), replace(QUICK, allow_busy=True, python="/x/bin/python")),
+        (("--environment", "/srv/env/"), replace(QUICK, environment="/srv/env")),
+        (("--host", "me@gpu07:22", "--fresh"), replace(QUICK, host="me@gpu07:22", fresh=True)),
+        (("--model", "Qwen3-8B", "--tp", "4"), replace(QUICK, model="Qwen3-8B", tp=4)),
+        (("--full", "--max-memory", "8GiB"), replace(QUICK, level="full", max_memory_bytes=8 << 30)),
     ],
 )
 def test_the_words_become_a_request(
     recon_command: Recon, stages: Stages, words: tuple[str, ...], request_: ProbeRequest
 ) -> None:
+    """A host is not reached here: how that is done goes along in the settings."""
     stages.answer = probe()
     recon_command("probe-kernels", *words)
 
@@ -52,18 +53,54 @@ def test_the_run_is_saved_as_a_probe_and_a_disagreement_is_incomplete(
 
 
 def test_a_plan_is_printed_and_nothing_is_done(recon_command: Recon, stages: Stages, state: Path) -> None:
-    ended = recon_command("probe-kernels", "--plan-only", "--interpret")
+    """Every command, every file with its size and digest, and what would be measured; nobody is connected to."""
+    ended = recon_command("probe-kernels", "--plan", "--json", "--host", "nowhere.invalid", "--model", "Llama-3.1-8B")
+    made = json.loads(ended.out)
+    sizes = {each["name"]: each["size_bytes"] for each in made["files"]}
 
-    assert "interpret" == json.loads(ended.out)["mode"]
+    assert "gpu" == made["plan"]["mode"]
+    assert {128_256} == {entry["axes"]["vocab"] for entry in made["plan"]["entries"] if "vocab" in entry["axes"]}
+    assert (PAYLOAD / "server.py").stat().st_size == sizes["recon_payload/server.py"]
+    assert sum(sizes.values()) < made["sent_bytes"]
+    assert all(f"put {each['name']} @{each['sha256']}@" in made["script"] for each in made["files"])
+    assert "exec /bin/sh -s" == made["line"]
     assert [] == stages.asked
     assert () == listing(state)
 
 
+def test_a_plan_can_be_read_by_a_person(recon_command: Recon, stages: Stages) -> None:
+    ended = recon_command("probe-kernels", "--plan")
+
+    assert "This machine would be asked" in ended.out
+    assert "None of its settings is changed." in ended.out
+    assert "tree_greedy.fused batch=1 nodes=64 vocab=151936" in ended.out
+    assert 'mktemp -d "$2/recon-probe-' in ended.out
+
+
 @pytest.mark.parametrize(
-    "words", [("--interpret", "--compile-only"), ("--arch", "90"), ("--compile-only", "--arch", "x")]
+    ("words", "said"),
+    [
+        (("--interpret", "--compile-only"), "exclude each other"),
+        (("--arch", "90"), "--compile-only"),
+        (("--compile-only", "--arch", "x"), "no target"),
+        (("--interpret", "--gpu", "1"), "no"),
+        (("--tp", "2"), "--model"),
+        (("--model", "Qwen3-8B", "--tp", "3", "--plan"), "does not divide the 32 query heads"),
+        (("--model", "Qwen3-8C", "--plan"), "Qwen3-8B"),
+        (("--max-memory", "much"), "no size"),
+        (("--python", "p", "--environment", "/e"), "--python"),
+        (("--environment", "e"), "no whole path"),
+        (("--batch",), "hosts"),
+        (("--host", "a b"), "host"),
+    ],
 )
-def test_words_that_contradict_are_a_usage_error(recon_command: Recon, stages: Stages, words: tuple[str, ...]) -> None:
-    assert 2 == recon_command("probe-kernels", *words).code
+def test_words_that_contradict_or_name_nothing_are_a_usage_error(
+    recon_command: Recon, stages: Stages, words: tuple[str, ...], said: str
+) -> None:
+    ended = recon_command("probe-kernels", *words)
+
+    assert 2 == ended.code
+    assert said in ended.err
     assert [] == stages.asked
 
 

@@ -1,7 +1,6 @@
 """Kernels built for GPUs that are not here."""
 
 import dataclasses
-import sys
 
 import pytest
 
@@ -11,7 +10,7 @@ from recon.kernels.read.kernel import OP as READ
 from recon.kernels.read.kernel import read
 from recon.kernels.tree_greedy.kernel import OP as TREE
 from recon.probes.plan import plan_compile
-from recon.probes.run import run_plan
+from tests.kernels.here import here
 
 ENTRY = wire.Entry(0, "compile", "subject", "read", "", {})
 TYPES = {"x_ptr": "*i32", "sums_ptr": "*i32", "size": "i32", "chunk": "i32"}
@@ -83,7 +82,7 @@ def test_logits_are_loaded_sixteen_bytes_at_a_time(lanes: int) -> None:
     "archs", [pytest.param((120,), id="sm_120"), pytest.param((90, 100), id="others", marks=pytest.mark.slow)]
 )
 def test_every_kernel_fits_every_architecture_without_spills(archs: tuple[int, ...]) -> None:
-    result = run_plan(plan_compile(archs), python=sys.executable)
+    result = here(plan_compile(archs))
     resources = [(each.kernel, found) for each in result.measurements for found in each.resources]
 
     assert () == result.unknowns

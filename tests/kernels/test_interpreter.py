@@ -12,11 +12,12 @@ import pytest
 
 from recon.kernels import wire
 from recon.probes.plan import plan_interpret
-from recon.probes.run import PAYLOAD, run_plan
+from recon.probes.ship import PAYLOAD
+from tests.kernels.here import here
 
 
 def test_every_kernel_agrees_with_its_reference() -> None:
-    result = run_plan(plan_interpret(seed=3), python=sys.executable)
+    result = here(plan_interpret(seed=3))
     agreements = {each.kernel: each.agreement for each in result.measurements}
 
     assert () == result.unknowns

@@ -1,12 +1,11 @@
 """On a GPU, where there is one: every kernel agrees there and is timed."""
 
 import dataclasses
-import sys
 
 import pytest
 
 from recon.probes.plan import plan_gpu
-from recon.probes.run import run_plan
+from tests.kernels.here import here
 
 pytestmark = pytest.mark.gpu
 
@@ -15,7 +14,7 @@ def test_small_cases_agree_and_are_timed() -> None:
     plan = plan_gpu(allow_busy=True)
     entries = tuple(each for each in plan.entries if each.axes.get("batch", 1) == 1)
     entries = tuple(dataclasses.replace(each, id=number) for number, each in enumerate(entries))
-    result = run_plan(dataclasses.replace(plan, entries=entries), python=sys.executable)
+    result = here(dataclasses.replace(plan, entries=entries))
 
     assert () == result.unknowns
     assert len(entries) == len(result.measurements)

@@ -57,7 +57,7 @@ TREE, LINEAR = entry_of("tree_greedy", "fused", nodes=64), entry_of("linear_gree
 
 
 def reading_of(*lines: wire.Line, payload: str = "payload") -> Reading:
-    reading = Reading(PLAN, payload)
+    reading = Reading(dataclasses.replace(PLAN, payload=payload))
     for line in (wire.Hello(1, "gpu", DEVICE, STATE), *lines):
         reading.take(line)
     return reading
@@ -108,7 +108,7 @@ def test_arithmetic_is_the_floor_of_a_large_product() -> None:
 
 def test_the_highest_rate_of_a_floor_is_the_ceiling() -> None:
     size = BYTES_OF["read"](READ.axes)
-    ceilings = ceilings_of([(READ, timed(READ, 300.0)), (READ, timed(READ, 250.0)), (NOP, timed(NOP, 0.75))])
+    ceilings = ceilings_of([(READ, (300.0,)), (READ, (250.0,)), (NOP, (0.75,))])
 
     assert pytest.approx(size / 250e-6) == ceilings.read_bytes_per_s
     assert pytest.approx(0.75) == ceilings.launch_us
@@ -192,7 +192,8 @@ def test_a_line_about_an_entry_that_was_not_planned_is_refused() -> None:
 def test_a_build_is_one_measurement_with_all_its_targets() -> None:
     plan = plan_compile((90, 120))
     number = next(entry.id for entry in plan.entries if entry.kernel == "tree_greedy")
-    reading = Reading(plan, "payload")
+    reading = Reading(dataclasses.replace(plan, payload="payload"))
+    reading.take(wire.Hello(1, "compile", DEVICE, STATE))
     for arch, block, fits in (("sm_90", 64, True), ("sm_120", 64, False), ("sm_90", 32, True)):
         built = wire.Compiled(number, "fused", {"BLOCK": block}, arch, arch, "9.4", 70, 1024, 16, 8, 4, 12, 100, fits)
         reading.take(built)

@@ -1,46 +1,84 @@
-"""The payload as a process: a stand-in that says prepared lines, so that no torch is needed."""
+"""The payload as a process on this machine: a stand-in that says prepared lines, so that no torch is needed."""
 
 import dataclasses
 import os
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from recon.errors import Exit, GpuBusy, NoGpu, NotFound, NoTorch, Unreadable
+from recon.errors import Exit, GpuBusy, NoGpu, NoTorch, ReconError, Unreadable
+from recon.hosts.local import LocalShell
 from recon.kernels import wire
+from recon.ports import Progress
 from recon.probes import run as runs
-from recon.probes.plan import plan_interpret
-from recon.probes.run import PAYLOAD, find_python, payload_digest, probe_gpu, run_plan
-from tests.probes.test_read import DEVICE, STATE
+from recon.probes import ship
+from recon.probes.plan import plan_gpu, plan_interpret
+from recon.probes.run import ProbeResult, reusable, run_plan
+from recon.probes.ship import PAYLOAD
+from recon.records.measurement import DeviceState, Measurement
+from tests.probes.test_read import DEVICE, STATE, timing_of
 
 PLAN = dataclasses.replace(plan_interpret(), deadline_s=60.0)
 HELLO = wire.Hello(1, "interpret", DEVICE, STATE)
 GOOD = wire.Result(0, wire.Agreement(3, 0, "equal"), None, None, None)
 DONE = wire.Done(interrupted=False, seconds=1.0, device_seconds=0.5)
 
-Fake = Callable[..., str]
 
+class Machine:
+    """This one, with places of the test's own and a Python that says prepared lines and then does as told."""
 
-@pytest.fixture
-def fake(tmp_path: Path) -> Fake:
-    """Makes a Python that has torch, as far as it says, and whose payload prints lines and then does as told."""
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runtime = folder / "runtime"
+        self.runtime.mkdir()
 
-    def make(*lines: wire.Line | str, first: str = "", then: str = "") -> str:
-        said = tmp_path / "said.jsonl"
+    def python(self, *lines: wire.Line | str, first: str = "", then: str = "") -> str:
+        said = self.folder / "said.jsonl"
         said.write_text("".join((each if isinstance(each, str) else wire.encode(each)) + "\n" for each in lines))
-        script = tmp_path / "python-with-torch"
+        script = self.folder / "python-with-torch"
         script.write_text(
-            f'#!/bin/sh\n[ "$1" = -c ] && exit 0\necho $$ >{tmp_path}/pid\npwd >{tmp_path}/cwd\n'
-            f"cat >{tmp_path}/plan.json\n{first}\ncat {said}\n{then}\n"
+            f"#!/bin/sh\necho $$ >{self.folder}/pid\npwd >{self.folder}/cwd\nenv >{self.folder}/environment\n"
+            f"cp plan.json {self.folder}/plan.json\n{first}\ncat {said}\n{then}\n"
         )
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         return str(script)
 
-    return make
+    def run(
+        self,
+        python: str,
+        plan: wire.Plan = PLAN,
+        progress: Progress | None = None,
+        known: Mapping[str, Measurement] | None = None,
+    ) -> ProbeResult:
+        environment = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(self.runtime), "HOME": str(self.folder)}
+        return run_plan(plan, LocalShell(environment=environment), (python,), known=known, progress=progress)
+
+    @property
+    def left(self) -> list[Path]:
+        return list(self.runtime.iterdir())
+
+    def alive(self) -> bool:
+        """Whether the stand-in still runs, after a little while."""
+        pid = int((self.folder / "pid").read_text())
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            try:
+                state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            except (FileNotFoundError, ProcessLookupError):
+                return False
+            if state == "Z":
+                return False
+            time.sleep(0.01)
+        return True
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
 
 
 class Heard:
@@ -66,9 +104,9 @@ class Heard:
         self.notes.append("finished")
 
 
-def test_results_become_measurements_as_they_come(fake: Fake) -> None:
+def test_results_become_measurements_as_they_come(machine: Machine) -> None:
     heard = Heard()
-    result = run_plan(PLAN, python=fake(HELLO, wire.Started(0, "check"), GOOD, DONE), progress=heard)
+    result = machine.run(machine.python(HELLO, wire.Started(0, "check"), GOOD, DONE), progress=heard)
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
     assert (True, ()) == (result.complete, result.unknowns)
@@ -76,149 +114,248 @@ def test_results_become_measurements_as_they_come(fake: Fake) -> None:
     assert (1, len(PLAN.entries)) == (heard.done, heard.total)
 
 
-def test_the_payload_gets_the_plan_and_a_folder_of_its_own_that_is_removed(fake: Fake, tmp_path: Path) -> None:
-    run_plan(PLAN, python=fake(HELLO, DONE))
+def test_progress_says_how_long_the_rest_will_take(machine: Machine) -> None:
+    heard = Heard()
+    results = [dataclasses.replace(GOOD, entry=number) for number in range(len(PLAN.entries))]
+    machine.run(machine.python(HELLO, *results, DONE), progress=heard)
+
+    assert not any("left" in note for note in heard.notes[:2])
+    assert all(note.endswith(" s left") for note in heard.notes[2:-1])
+
+
+def test_the_payload_gets_the_plan_and_a_private_folder_that_is_removed(machine: Machine, tmp_path: Path) -> None:
+    look = f"ls -ld . >{tmp_path}/mode; find . -name '*.py' | sort >{tmp_path}/files"
+    machine.run(machine.python(HELLO, DONE, then=look))
     folder = Path((tmp_path / "cwd").read_text().strip())
+    sent = sorted(f"./{ship.PACKAGE}/{path.relative_to(PAYLOAD)}" for path in PAYLOAD.rglob("*.py"))
 
-    assert PLAN == wire.decode_plan((tmp_path / "plan.json").read_text())
-    assert not folder.exists()
-    assert not folder.is_relative_to(PAYLOAD.parent)
+    assert runs.told(PLAN, {}) == wire.decode_plan((tmp_path / "plan.json").read_text())
+    assert sent == (tmp_path / "files").read_text().split()
+    assert "drwx------" == (tmp_path / "mode").read_text().split()[0]
+    assert machine.runtime == folder.parent
+    assert [] == machine.left
 
 
-def test_the_payload_is_copied_whole(fake: Fake, tmp_path: Path) -> None:
-    run_plan(PLAN, python=fake(HELLO, DONE, then=f"find kernels -name '*.py' | sort >{tmp_path}/files"))
-    sent = (tmp_path / "files").read_text().split()
+def test_what_compilers_and_caches_write_is_led_into_the_folder(machine: Machine, tmp_path: Path) -> None:
+    machine.run(machine.python(HELLO, DONE))
+    said = dict(line.partition("=")[::2] for line in (tmp_path / "environment").read_text().splitlines())
+    folder = (tmp_path / "cwd").read_text().strip()
+    led = ("TMPDIR", "XDG_CACHE_HOME", "TRITON_HOME", "TRITON_CACHE_DIR", "CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR")
 
-    assert sorted(f"kernels/{path.relative_to(PAYLOAD)}" for path in PAYLOAD.rglob("*.py")) == sent
+    assert all(said[name].startswith(folder) for name in led)
+    assert "1" == said["PYTHONDONTWRITEBYTECODE"]
 
 
 @pytest.mark.parametrize(
     ("why", "error"),
-    [("gpu_busy", GpuBusy), ("no_gpu", NoGpu), ("no_torch", NoTorch), ("bad_plan", Unreadable)],
+    [
+        ("gpu_busy", GpuBusy),
+        ("no_gpu", NoGpu),
+        ("no_torch", NoTorch),
+        ("no_place", Unreadable),
+        ("bad_plan", Unreadable),
+        ("what nobody foresaw", Unreadable),
+    ],
 )
-def test_a_refusal_is_an_error_with_a_hint(fake: Fake, why: str, error: type[NoGpu]) -> None:
+def test_a_refusal_is_an_error(machine: Machine, why: str, error: type[ReconError]) -> None:
     with pytest.raises(error, match="because") as caught:
-        probe_gpu(python=fake(wire.Refused(why, "because")))
+        machine.run(machine.python(wire.Refused(why, "because"), then="exit 1"))
 
     assert Exit.INCOMPLETE == caught.value.exit
+    assert [] == machine.left
 
 
-def test_without_a_gpu_the_other_ways_are_named(fake: Fake) -> None:
+def test_without_a_gpu_the_other_ways_are_named(machine: Machine) -> None:
     with pytest.raises(NoGpu) as caught:
-        probe_gpu(python=fake(wire.Refused("no_gpu", "torch sees none")))
+        machine.run(machine.python(wire.Refused("no_gpu", "torch sees none")))
 
     assert "--interpret" in caught.value.hint
     assert "--compile-only" in caught.value.hint
 
 
-def test_ctrl_c_keeps_what_was_finished_and_ends_the_payload(fake: Fake, tmp_path: Path) -> None:
-    python = fake(HELLO, GOOD, then="sleep 600")
+def test_ctrl_c_keeps_what_was_finished_and_lets_the_payload_put_away(machine: Machine) -> None:
+    """The stream of the client ends; the stand-in, as the keeper, then ends by itself."""
+    python = machine.python(HELLO, GOOD, then="cat >/dev/null; exit 0")
     begin = time.monotonic()
-    result = run_plan(PLAN, python=python, progress=Heard(stop_after=1))
+    result = machine.run(python, progress=Heard(stop_after=1))
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
-    assert not result.complete
-    assert time.monotonic() - begin < 30
-    assert not alive(int((tmp_path / "pid").read_text()))
+    assert (False, True) == (result.complete, result.stopped)
+    assert time.monotonic() - begin < 5
+    assert not machine.alive()
+    assert [] == machine.left
 
 
-def test_last_words_after_ctrl_c_are_heard(fake: Fake) -> None:
-    more = wire.encode(dataclasses.replace(GOOD, entry=1))
-    on_stop = f"trap 'echo '\"'\"'{more}'\"'\"'; exit 0' INT"
-    python = fake(HELLO, GOOD, first=on_stop, then="sleep 600 >/dev/null & wait")
-    result = run_plan(PLAN, python=python, progress=Heard(stop_after=1))
+def test_a_payload_that_does_not_heed_its_client_is_killed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recon.hosts.local._PUTS_AWAY_S", 0.5)
+    machine.run(machine.python(HELLO, GOOD, then="sleep 600"), progress=Heard(stop_after=1))
 
-    assert ["read.triton", "copy.triton"] == [each.kernel for each in result.measurements]
-    assert not result.complete
+    assert not machine.alive()
 
 
-def test_a_payload_that_stops_itself_is_not_complete(fake: Fake) -> None:
-    result = run_plan(PLAN, python=fake(HELLO, GOOD, dataclasses.replace(DONE, interrupted=True)))
+def test_a_payload_that_stops_itself_is_not_complete(machine: Machine) -> None:
+    result = machine.run(machine.python(HELLO, GOOD, dataclasses.replace(DONE, interrupted=True)))
 
-    assert not result.complete
+    assert (False, False) == (result.complete, result.stopped)
 
 
-def test_a_payload_that_dies_leaves_its_results_and_an_unknown(fake: Fake) -> None:
-    result = run_plan(PLAN, python=fake(HELLO, GOOD, then="echo out of memory >&2; exit 9"))
+def test_a_payload_that_dies_leaves_its_results_and_an_unknown(machine: Machine) -> None:
+    result = machine.run(machine.python(HELLO, GOOD, then="echo out of memory >&2; exit 9"))
     (unknown,) = result.unknowns
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
     assert "the rest of the probe" == unknown.what
     assert "exit status 9; out of memory" in unknown.why
+    assert [] == machine.left
 
 
-def test_a_payload_that_hangs_is_given_up(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "GRACE_S", 1.0)
+def test_a_payload_that_hangs_is_given_up_and_what_it_said_is_kept(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "GRACE_S", 0.5)
     plan = dataclasses.replace(PLAN, deadline_s=0.5)
-    result = run_plan(plan, python=fake(HELLO, GOOD, then="sleep 600"))
+    result = machine.run(machine.python(HELLO, GOOD, then="cat >/dev/null"), plan)
 
-    assert "its time was over" in result.unknowns[0].why
-    assert not alive(int((tmp_path / "pid").read_text()))
+    assert ["read.triton"] == [each.kernel for each in result.measurements]
+    assert "no answer within 1 s" in result.unknowns[0].why
+    assert not result.complete
+    assert not machine.alive()
+
+
+ALIEN = dataclasses.replace(HELLO, mode="gpu")
+TIMED = wire.Result(0, None, timing_of(1.0, samples_us=(1.0, 2.0)), None, None)
 
 
 @pytest.mark.parametrize(
-    "line", ["Traceback (most recent call last):", '{"kind":"started","entry":77,"stage":"check"}']
+    "lines",
+    [
+        ("Traceback (most recent call last):",),
+        (HELLO, '{"kind":"started","entry":77,"stage":"check"}'),
+        (GOOD,),
+        (HELLO, HELLO),
+        (ALIEN,),
+        (HELLO, GOOD, GOOD),
+        (HELLO, wire.Known(0)),
+        (HELLO, TIMED),
+        (HELLO, wire.encode(GOOD).replace('"cases":3', f'"cases":{10**30}')),
+        (HELLO, wire.encode(GOOD).replace('"equal"', '"\\ud800"')),
+    ],
+    ids=str,
 )
-def test_what_is_no_result_is_an_error(fake: Fake, line: str) -> None:
+def test_what_no_payload_of_ours_says_is_an_error(machine: Machine, lines: tuple[wire.Line | str, ...]) -> None:
     with pytest.raises(Unreadable, match="something else than a result"):
-        run_plan(PLAN, python=fake(HELLO, line, then="sleep 600"))
+        machine.run(machine.python(*lines, then="cat >/dev/null"))
+
+    assert [] == machine.left
 
 
-def test_a_python_that_does_not_exist_is_named() -> None:
-    with pytest.raises(NotFound, match="'/nowhere/python'"):
-        find_python("/nowhere/python")
+@pytest.mark.parametrize("samples", ["[]", "[0.0]", "[-1.0]", "[1e999]", "[NaN]"])
+def test_times_that_cannot_be_are_refused(machine: Machine, samples: str) -> None:
+    plan = dataclasses.replace(plan_gpu(), deadline_s=60.0)
+    said = wire.encode(TIMED).replace("[1.0,2.0]", samples)
+
+    with pytest.raises(Unreadable, match="something else than a result"):
+        machine.run(machine.python(dataclasses.replace(HELLO, mode="gpu"), said), plan)
 
 
-def test_a_python_without_torch_is_named(tmp_path: Path) -> None:
+def test_what_an_earlier_run_measured_is_taken_over(machine: Machine) -> None:
+    """The payload is told the keys; what it recognises is not measured, and stands in the new run."""
+    first = machine.run(machine.python(HELLO, GOOD, DONE))
+    known = reusable(first.measurements)
+    more = dataclasses.replace(GOOD, entry=1)
+    second = machine.run(machine.python(HELLO, wire.Known(0), more, DONE), known=known)
+    told = wire.decode_plan((machine.folder / "plan.json").read_text())
+
+    assert tuple(known) == told.known
+    assert ["read.triton", "copy.triton"] == [each.kernel for each in second.measurements]
+    assert first.measurements[0].key == second.measurements[0].key
+    assert 1 == second.taken_over
+
+
+def test_what_disagreed_or_was_disturbed_is_measured_again(machine: Machine) -> None:
+    wrong = dataclasses.replace(GOOD, agreement=wire.Agreement(3, 1, "7, the reference says 8"))
+    result = machine.run(machine.python(HELLO, wrong, DONE))
+    (fine,) = machine.run(machine.python(HELLO, GOOD, DONE)).measurements
+    state = DeviceState(**dict.fromkeys(DeviceState.__dataclass_fields__, "") | {"other_processes": "77 500"})
+
+    assert {} == reusable(result.measurements)
+    assert [fine.key] == list(reusable([fine]))
+    assert {} == reusable([dataclasses.replace(fine, after=state)])
+
+
+def test_a_place_where_nothing_can_be_executed_is_passed_over(machine: Machine, tmp_path: Path) -> None:
+    """By trying: a chmod that has no effect there stands for a file system mounted noexec."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "chmod"
+    program.write_text(f'#!/bin/sh\ncase "$2" in {machine.runtime}/*) exit 0;; esac\nexec /bin/chmod "$@"\n')
+    program.chmod(0o755)
+    home = tmp_path / "elsewhere"
+    home.mkdir()
+    script = ship.script_of(PLAN, (machine.python(HELLO, DONE),)).replace("/dev/shm", "/nowhere")
+    environment = {
+        "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+        "XDG_RUNTIME_DIR": str(machine.runtime),
+        "TMPDIR": str(home),
+    }
+    said: list[bytes] = []
+    LocalShell(environment=environment).attend(script, said.append, timeout_s=20, cap_bytes=1 << 20)
+
+    assert b"hello" in b"".join(said)
+    assert home == Path((tmp_path / "cwd").read_text().strip()).parent
+    assert [] == machine.left
+    assert [] == list(home.iterdir())
+
+
+def test_where_there_is_no_place_each_is_named_with_its_reason(machine: Machine) -> None:
+    script = ship.script_of(PLAN, (machine.python(HELLO, DONE),)).replace("/dev/shm", "/nowhere")
+    script = script.replace(f"-lt {ship.ROOM_KIB}", f"-lt {1 << 60}")
+    environment = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(machine.runtime), "TMPDIR": "/nowhere"}
+    said: list[bytes] = []
+    LocalShell(environment=environment).attend(script, said.append, timeout_s=20, cap_bytes=1 << 20)
+    refused = wire.decode(b"".join(said).decode())
+
+    assert isinstance(refused, wire.Refused)
+    assert "no_place" == refused.why
+    assert "XDG_RUNTIME_DIR: less than 131072 KiB free" in refused.detail
+    assert "TMPDIR: no folder can be made there" in refused.detail
+    assert "HOME: not set" in refused.detail
+    assert [] == machine.left
+
+
+def test_a_python_that_cannot_be_run_is_told(machine: Machine) -> None:
+    with pytest.raises(NoTorch, match="cannot be run"):
+        machine.run("/nowhere/python")
+
+    assert [] == machine.left
+
+
+def test_the_payload_itself_says_that_torch_is_missing(machine: Machine, tmp_path: Path) -> None:
+    """The real one, under a Python without torch: keeper and server start, and everything is put away."""
     bare = tmp_path / "bare"
-    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -I -S -c \'import sys; sys.path.insert(0, "."); import runpy; '
+        'sys.argv = sys.argv[2:]; runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)\' "$@"\n'
+    )
     bare.chmod(0o755)
+    with pytest.raises(NoTorch, match="No module named 'torch'"):
+        machine.run(str(bare))
 
-    with pytest.raises(NoTorch, match=str(bare)):
-        find_python(str(bare))
-
-
-def test_this_python_is_tried_before_those_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_HAS_TORCH", "")
-
-    assert sys.executable == find_python()
+    assert [] == machine.left
 
 
-def test_each_python_is_tried_once_and_the_way_out_is_another_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two environments stay two, although their links lead to the same file."""
-    bare = tmp_path / "bare"
-    bare.write_text("#!/bin/sh\nexit 1\n")
-    bare.chmod(0o755)
-    for name in ("one/python", "one/python3", "two/python"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).symlink_to(bare)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "two" / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path / "one"))
+def test_files_that_did_not_arrive_whole_are_refused(machine: Machine) -> None:
+    cut = f'echo >>{ship.PACKAGE}/op.py; exec {sys.executable} "$@"'
+    with pytest.raises(Unreadable, match="not those that were sent"):
+        machine.run(machine.python(first=cut))
 
-    with pytest.raises(NoTorch) as caught:
-        find_python()
-
-    assert f"no torch and triton in {tmp_path}/two/python, {tmp_path}/one/python3" == caught.value.message
-    assert "--python PATH" in caught.value.hint
-    assert "--interpret" not in caught.value.hint
+    assert [] == machine.left
 
 
-def test_the_digest_changes_with_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("1")
-    monkeypatch.setattr(runs, "PAYLOAD", tmp_path)
-    first = payload_digest()
+    first = wire.digest_of(tmp_path)
     (tmp_path / "a.py").write_text("2")
-    second = payload_digest()
+    second = wire.digest_of(tmp_path)
     (tmp_path / "a.py").rename(tmp_path / "b.py")
 
-    assert 3 == len({first, second, payload_digest()})
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    assert 3 == len({first, second, wire.digest_of(tmp_path)})
