@@ -58,7 +58,7 @@ def judged(source: Source, settings: Settings, progress: Progress, notes: list[U
     with paused_gc():
         store = source.blobs
         with open_cache(settings.cache_dir / OUTLINES) as cache:
-            index = index_of(source.snapshot, store, cache, progress, settings.workers)
+            index = index_of(source.snapshot, store, cache, progress, settings.workers, choices())
             index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
             index.ask_refusals(WANTED, asked_paths(index), store, cache, progress)
             notes += cache.notes

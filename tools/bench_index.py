@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 from timed import below, parents_and_memory
 
+from recon.detectors.registry import choices
 from recon.index.index import index_of, open_cache
 from recon.ports import Silent
 from recon.records.source import Snapshot
@@ -138,7 +139,7 @@ def coarse(tree: Path, *, python: bool) -> None:
             files = tuple(file for file in snapshot.files if file.path.endswith(".py"))
             snapshot = Snapshot(snapshot.digest, files, (), ())
         with open_cache(Path(folder) / OUTLINES) as cache:
-            index_of(snapshot, store, cache, Silent(), os.cpu_count() or 1)
+            index_of(snapshot, store, cache, Silent(), os.cpu_count() or 1, choices())
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

@@ -21,3 +21,8 @@ def choosers(choices: Mapping[str, Iterable[Feature]]) -> Callable[[Feature], tu
         return tuple(name for name, wanted in masks.items() if any(bits & mask == mask for mask in wanted))
 
     return lambda features: of_bits(int(features))
+
+
+def masks_of(choices: Mapping[str, Iterable[Feature]]) -> tuple[int, ...]:
+    """All combinations of some choices, as numbers, the smallest first."""
+    return tuple(sorted({int(mask) for wanted in choices.values() for mask in wanted}))

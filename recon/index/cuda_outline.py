@@ -22,6 +22,13 @@ MOST_BYTES = 8_000_000
 _MOST_NAMED = 12
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 _LAUNCHERS = frozenset({"cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"})
+# Flags are ten times as slow to combine as numbers.
+_LOOP, _NESTED_LOOP, _CHASE, _BREAK = map(int, (Feature.LOOP, Feature.NESTED_LOOP, Feature.CHASE, Feature.BREAK))
+_COMPARE_EQ, _COMPARE_ORDER, _DIVIDE, _BIT = map(
+    int, (Feature.COMPARE_EQ, Feature.COMPARE_ORDER, Feature.DIVIDE, Feature.BIT)
+)
+_INDEX_BY_INDEX, _STORE, _WHERE = map(int, (Feature.INDEX_BY_INDEX, Feature.STORE, Feature.WHERE))
+_LAUNCH, _CUDA = int(Feature.LAUNCH), int(Feature.CUDA)
 _CONSTANTS = frozenset({"number_literal", "string_literal", "char_literal", "true", "false", "null"})
 
 
@@ -31,7 +38,12 @@ def outline_cuda(data: bytes) -> Outline:
         return unread(f"{len(data)} bytes: too large to parse")
     if b"\0" in data:
         return unread("holds NUL bytes, so it is no C++ source")
-    root = _parser().parse(as_functions(data)).root_node
+    return read_cuda(as_functions(data))
+
+
+def read_cuda(data: bytes) -> Outline:
+    """All records of C++ or CUDA whose macros with bodies were written as functions."""
+    root = _parser().parse(data).root_node
     reader = _Reader(root)
     reader.read()
     parsed, problem = _state(root, reader.broken)
@@ -168,7 +180,7 @@ class _Reader:
             "",
         )
         self.scopes.append(replace(row, **known))
-        self.frame = _Frame(scope, self.frame, int(Feature.CUDA))
+        self.frame = _Frame(scope, self.frame, _CUDA)
         self.stack.append(self.end_scope)
 
     def end_scope(self) -> None:
@@ -188,7 +200,7 @@ class _Reader:
     def loop(self, node: Node) -> None:
         """Enter a loop; what a `for` sets up once lies outside."""
         frame = self.frame
-        frame.bits |= Feature.LOOP | (Feature.NESTED_LOOP if frame.loops else 0)
+        frame.bits |= _LOOP | (_NESTED_LOOP if frame.loops else 0)
         initializer = node.child_by_field_name("initializer")
         condition = node.child_by_field_name("condition")
 
@@ -205,14 +217,14 @@ class _Reader:
         frame = self.frame
         loop = frame.loops.pop()
         if loop.is_chase():
-            frame.bits |= Feature.CHASE
+            frame.bits |= _CHASE
         if not loop.addresses.isdisjoint(frame.loaded):
-            frame.bits |= Feature.INDEX_BY_INDEX
+            frame.bits |= _INDEX_BY_INDEX
 
     def jump(self, node: Node) -> None:
         """Read `break` or `return`."""
         if self.frame.loops:
-            self.frame.bits |= Feature.BREAK
+            self.frame.bits |= _BREAK
         self.push(node.named_children)
 
     # Expressions ------------------------------------------------------------------------------------------------------
@@ -229,7 +241,7 @@ class _Reader:
         callee = cuda_spell.name_of(function)
         last = callee.rpartition("::")[2].rpartition(".")[2]
         if launches or last in _LAUNCHERS:
-            self.frame.bits |= Feature.LAUNCH
+            self.frame.bits |= _LAUNCH
         self.frame.bits |= CUDA_CALLS.get(last, 0)
         name = f"{callee}[]" if launches and callee else callee
         args = tuple(cuda_spell.argument(arg) for arg in given)
@@ -253,7 +265,7 @@ class _Reader:
         """Take note of an address, and of a load that feeds it."""
         names, loads = cuda_spell.used(nodes)
         if loads or not names.isdisjoint(self.frame.loaded):
-            self.frame.bits |= Feature.INDEX_BY_INDEX
+            self.frame.bits |= _INDEX_BY_INDEX
         for loop in self.frame.loops:
             loop.addresses |= names
 
@@ -262,18 +274,18 @@ class _Reader:
         operator = node.child_by_field_name("operator")
         kind = operator.type if operator is not None else ""
         if kind in {"<", "<=", ">", ">="}:
-            self.frame.bits |= Feature.COMPARE_ORDER
+            self.frame.bits |= _COMPARE_ORDER
         elif kind in {"==", "!=", "/"}:
             sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
             if not any(side is None or cuda_spell.is_constant(side) for side in sides):
-                self.frame.bits |= Feature.DIVIDE if kind == "/" else Feature.COMPARE_EQ
+                self.frame.bits |= _DIVIDE if kind == "/" else _COMPARE_EQ
         elif kind == "&" and cuda_spell.is_bit_lookup(node):
-            self.frame.bits |= Feature.BIT
+            self.frame.bits |= _BIT
         self.push(node.named_children)
 
     def conditional(self, node: Node) -> None:
         """Read `a ? b : c`."""
-        self.frame.bits |= Feature.WHERE
+        self.frame.bits |= _WHERE
         self.push(node.named_children)
 
     def string(self, node: Node) -> None:
@@ -290,10 +302,10 @@ class _Reader:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None:
             if left.type in {"subscript_expression", "pointer_expression"}:
-                self.frame.bits |= Feature.STORE
+                self.frame.bits |= _STORE
             operator = node.child_by_field_name("operator")
             if operator is not None and operator.type == "/=" and not cuda_spell.is_constant(right):
-                self.frame.bits |= Feature.DIVIDE
+                self.frame.bits |= _DIVIDE
             if left.type == "identifier":
                 self.flow(text_of(left), right, plain=operator is None or operator.type == "=")
         self.push(node.named_children)

@@ -41,7 +41,12 @@ _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 def parsed(data: bytes) -> Tree:
     """The syntax tree of a file, to ask for `functions`."""
-    return tree_sitter.Parser(LANGUAGE).parse(as_functions(data))
+    return tree_of(as_functions(data))
+
+
+def tree_of(data: bytes) -> Tree:
+    """The same of text whose macros with bodies were written as functions."""
+    return tree_sitter.Parser(LANGUAGE).parse(data)
 
 
 def functions(tree: Tree, around: int | None = None) -> Iterator[tuple[int, int, Term]]:

@@ -9,7 +9,7 @@ from recon.errors import Unreadable
 from recon.index.aliases import LibraryAliases
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
-from recon.index.choosing import choosers
+from recon.index.choosing import choosers, masks_of
 from recon.index.feeding import FEEDS, feeding_loops
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
@@ -400,7 +400,14 @@ class Index:
         return {file.path: file.digest for file in self.snapshot.files}
 
 
-def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int) -> Index:
+def index_of(
+    snapshot: Snapshot,
+    blobs: Blobs,
+    cache: OutlineCache,
+    progress: Progress,
+    workers: int,
+    choices: Mapping[str, Iterable[Feature]] | None = None,
+) -> Index:
     """The first pass over a snapshot: an outline of every file.
 
     Args:
@@ -409,13 +416,15 @@ def index_of(snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Pr
         cache: Where outlines are kept.
         progress: Told of each file.
         workers: Processes to use; 0 reads in this process, for small trees of one's own.
+        choices: What `Index.ask` will be given, if that is known: of C++ no more is parsed than it can choose.
     """
+    asked = None if choices is None else masks_of(choices)
     progress.start("indexing files", len(snapshot.files))
     by_digest: dict[str, Outline]
     if workers:
-        by_digest = dict(outlines(snapshot.files, blobs, cache, progress, workers))
+        by_digest = dict(outlines(snapshot.files, blobs, cache, progress, workers, asked=asked))
     else:
-        by_digest = {file.digest: outline_of(file.path, blobs.get(file.digest)) for file in snapshot.files}
+        by_digest = {file.digest: outline_of(file.path, blobs.get(file.digest), asked) for file in snapshot.files}
     progress.finish()
     share(by_digest.values())
     return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot, blobs=blobs)

@@ -8,6 +8,7 @@ import re
 
 _HEAD = re.compile(rb"^[ \t]*[A-Z][A-Z0-9_]{2,63}\([\w \t,]{1,400}(,)\s{0,80}(\{)", re.MULTILINE)
 _BRACE = re.compile(rb"[{}]")
+_MACROS = re.compile(rb"^\s*(?:[A-Z][A-Z0-9_]+\s+)+(?=\S)")
 _TAIL = re.compile(rb"\s{0,80}(\))[ \t]*$", re.MULTILINE)
 
 
@@ -38,3 +39,21 @@ def _end_of_block(data: bytes, start: int) -> int:
         if not depth:
             return brace.end()
     return 0
+
+
+def alone(data: bytes, line: int, end_line: int) -> bytes:
+    """One function as the only member of a class, for a grammar that an unknown macro around it led astray.
+
+    Args:
+        data: The file.
+        line: Where the function's name and parameters begin, counted from 1.
+        end_line: Where it ends.
+
+    Returns:
+        Text in which every line keeps its number.
+    """
+    rows = data.split(b"\n", end_line)[line - 1 : end_line]
+    heading = _MACROS.sub(lambda found: b" " * len(found[0]), rows[0])
+    body = b"\n".join([heading, *rows[1:]])
+    end = body.rfind(b"}") + 1
+    return b"\n" * max(line - 2, 0) + b"struct _ {" + b"\n" * (line > 1) + (body[:end] or body) + b"};\n"

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess, SpawnProcess
@@ -21,6 +22,7 @@ import msgspec
 
 from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
+from recon.index.cuda_triage import outline_asked
 from recon.index.outline import outline_cuda, outline_python
 from recon.index.records import Outline
 from recon.index.rescue import unread
@@ -34,6 +36,9 @@ _CHUNKS_A_WORKER = 16
 _RECURSION = 20_000
 _MOST_DEATHS = 20
 """Readers that end one after the other, none of them having read anything: then it is not the files."""
+
+
+Asked = tuple[int, ...] | None
 
 
 class _Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -51,7 +56,13 @@ _OUTLINES = msgspec.msgpack.Decoder(Outline)
 
 
 def outlines(
-    files: Sequence[SourceFile], blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int = 0
+    files: Sequence[SourceFile],
+    blobs: Blobs,
+    cache: OutlineCache,
+    progress: Progress,
+    workers: int = 0,
+    *,
+    asked: Asked = None,
 ) -> Generator[tuple[str, Outline], None, None]:
     """Yield the outline of each distinct blob, in no order; those in the cache come first.
 
@@ -61,21 +72,31 @@ def outlines(
         cache: Asked first, and told of what is new.
         progress: Told of each file.
         workers: Processes to read with; 0 for one a CPU, eight at most.
+        asked: As of `outline_of`.
     """
     wanted = {file.digest: file for file in reversed(files)}
-    known = cache.get_many(wanted)
+    keys = {digest: _key(file, asked) for digest, file in wanted.items()}
+    kept = cache.get_many(keys.values())
+    known = {digest: kept[key] for digest, key in keys.items() if key in kept}
     missing = [file for digest, file in wanted.items() if digest not in known]
-    with _Pool(blobs, min(workers or _cpus(), _MOST_WORKERS)) as pool:
+    with _Pool(blobs, min(workers or _cpus(), _MOST_WORKERS), asked) as pool:
         pool.begin(missing)  # before `progress`, which may start a thread, and threads forbid to fork
         progress.start("reading sources", len(wanted))
         progress.advance(len(known))
         yield from known.items()
         for answers in pool.answers():
-            cache.put_many((answer.digest, bytes(answer.outline)) for answer in answers if answer.keep)
+            cache.put_many((keys[answer.digest], bytes(answer.outline)) for answer in answers if answer.keep)
             progress.advance(len(answers))
             for answer in answers:
                 yield answer.digest, _OUTLINES.decode(answer.outline)
         progress.finish()
+
+
+def _key(file: SourceFile, asked: Asked) -> str:
+    """What an outline is kept under: of C++ it depends on what is asked."""
+    if asked is None or PurePosixPath(file.path).suffix.lower() not in CUDA:
+        return file.digest
+    return f"{file.digest}-{blake2b(repr(asked).encode(), digest_size=8).hexdigest()}"
 
 
 def _cpus() -> int:
@@ -116,8 +137,9 @@ class _Reader:
 class _Pool:
     """Readers, the chunks that wait for them, and what to do when one dies."""
 
-    def __init__(self, blobs: Blobs, workers: int) -> None:
+    def __init__(self, blobs: Blobs, workers: int, asked: Asked) -> None:
         self._blobs = blobs
+        self._asked = asked
         self._workers = workers
         self._waiting: deque[_Chunk] = deque()
         self._readers: list[_Reader] = []
@@ -180,7 +202,7 @@ class _Pool:
         ours, theirs = context.Pipe()
         # A fork holds our ends too, its own among them: unless it closes them, no reader ever learns that we are gone.
         inherited = [*(reader.pipe for reader in self._readers), ours] if context.get_start_method() == "fork" else []
-        process = context.Process(target=_read_chunks, args=(theirs, self._blobs, inherited), daemon=True)
+        process = context.Process(target=_read_chunks, args=(theirs, self._blobs, inherited, self._asked), daemon=True)
         process.start()
         theirs.close()
         if process.pid is not None:
@@ -214,7 +236,7 @@ def _lost(file: SourceFile, why: str) -> _Answer:
     return _Answer(file.digest, msgspec.Raw(msgspec.msgpack.encode(unread(why))), keep=False)
 
 
-def _read_chunks(pipe: Connection, blobs: Blobs, inherited: Sequence[Connection]) -> None:
+def _read_chunks(pipe: Connection, blobs: Blobs, inherited: Sequence[Connection], asked: Asked) -> None:
     """Read chunks until there are no more: the whole life of a reader."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and ends us
     for number in (signal.SIGTERM, signal.SIGHUP):  # a fork inherits handlers that save what it does not have
@@ -233,23 +255,30 @@ def _read_chunks(pipe: Connection, blobs: Blobs, inherited: Sequence[Connection]
                 if os.getppid() != parent:
                     return
             chunk: _Chunk = pipe.recv()
-            pipe.send_bytes(msgspec.msgpack.encode([_read(file, blobs) for file in chunk]))
+            pipe.send_bytes(msgspec.msgpack.encode([_read(file, blobs, asked) for file in chunk]))
 
 
-def _read(file: SourceFile, blobs: Blobs) -> _Answer:
+def _read(file: SourceFile, blobs: Blobs, asked: Asked) -> _Answer:
     try:
         data = blobs.get(file.digest)
     except Unreadable as error:
         return _lost(file, error.message)
-    outline = outline_of(file.path, data)
+    outline = outline_of(file.path, data, asked)
     return _Answer(file.digest, msgspec.Raw(msgspec.msgpack.encode(outline)), keep=True)
 
 
-def outline_of(path: str, data: bytes) -> Outline:
-    """The outline of a file, by the language that its ending tells. Never raises."""
+def outline_of(path: str, data: bytes, asked: Asked = None) -> Outline:
+    """The outline of a file, by the language that its ending tells. Never raises.
+
+    Args:
+        path: Its ending counts.
+        data: The file.
+        asked: Combinations of features, as bits, that choose a function to be read in full: of C++ only such
+            functions are parsed, and what kernels, launches and registrations stand beside. None for all.
+    """
     suffix = PurePosixPath(path).suffix.lower()
     if suffix in PYTHON:
         return outline_python(data)
     if suffix in CUDA:
-        return outline_cuda(data)
+        return outline_cuda(data) if asked is None else outline_asked(data, asked)
     return unread(f"no language that recon reads: {suffix or 'no ending'}")

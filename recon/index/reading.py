@@ -21,9 +21,10 @@ from hashlib import blake2b
 import msgspec
 
 from recon.index.cache import OutlineCache, version_of
-from recon.index.cuda_terms import Tree, functions, parsed
+from recon.index.cuda_terms import Tree, functions, parsed, tree_of
 from recon.index.inline import Callee, inlined
 from recon.index.libraries import Aliases
+from recon.index.macro_bodies import alone, as_functions
 from recon.index.pool import can_fork
 from recon.index.python_terms import read_function
 from recon.index.records import Feature
@@ -274,13 +275,21 @@ def _cuda_tree(digest: str, blobs: Blobs) -> Tree:
     return parsed(blobs.get(digest))
 
 
+def _least(tree: Tree, line: int) -> tuple[int, int, Term] | None:
+    """The innermost function around a line."""
+    return min(functions(tree, line), key=lambda found: found[1] - found[0], default=None)
+
+
 @lru_cache(maxsize=256)
 def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
     if cuda:
-        around = list(functions(_cuda_tree(part.digest, blobs), part.line))
-        if not around:
+        found = _least(_cuda_tree(part.digest, blobs), part.line)
+        if found is None or found[1] != part.end_line:
+            text = alone(as_functions(blobs.get(part.digest)), part.line, part.end_line)
+            found = _least(tree_of(text), part.line) or found
+        if found is None:
             raise ValueError("the grammar reads no function there")
-        return min(around, key=lambda found: found[1] - found[0])[2]
+        return found[2]
     source = b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line])
     return read_function(source, part.line, {name: short for name, short in part.libraries if name not in part.params})
 

@@ -29,6 +29,8 @@ class Parsed(Enum):
     """Newer syntax than this Python knows, read by libcst."""
     PARTLY = "partly"
     """Some functions lie under an error node of the grammar, or only an outline by lines could be made."""
+    PASSED = "passed"
+    """C++ in which no function has the signs that were asked for: names and calls alone, by its text."""
     UNREAD = "unread"
     """Not text of a language that recon reads."""
 
