@@ -14,6 +14,7 @@ from recon.detectors.registry import capabilities, choices, detectors, findings_
 from recon.detectors.survey import survey
 from recon.errors import Unreadable
 from recon.index.cache import CACHE
+from recon.index.choosing import masks_of
 from recon.index.graph import Graph
 from recon.index.index import Index, index_of, open_cache
 from recon.index.names import Names
@@ -58,7 +59,7 @@ def judged(source: Source, settings: Settings, progress: Progress, notes: list[U
     with paused_gc():
         store = source.blobs
         with open_cache(settings.cache_dir / OUTLINES) as cache:
-            index = index_of(source.snapshot, store, cache, progress, settings.workers, choices())
+            index = index_of(source.snapshot, store, cache, progress, settings.workers, asked=masks_of(choices()))
             index.ask(survey, shapes_version(), choices(), store, cache, progress=progress, workers=settings.workers)
             index.ask_refusals(WANTED, asked_paths(index), store, cache, progress)
             notes += cache.notes

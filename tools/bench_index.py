@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from timed import below, parents_and_memory
 
 from recon.detectors.registry import choices
+from recon.index.choosing import masks_of
 from recon.index.index import index_of, open_cache
 from recon.ports import Silent
 from recon.records.source import Snapshot
@@ -139,7 +140,7 @@ def coarse(tree: Path, *, python: bool) -> None:
             files = tuple(file for file in snapshot.files if file.path.endswith(".py"))
             snapshot = Snapshot(snapshot.digest, files, (), ())
         with open_cache(Path(folder) / OUTLINES) as cache:
-            index_of(snapshot, store, cache, Silent(), os.cpu_count() or 1, choices())
+            index_of(snapshot, store, cache, Silent(), os.cpu_count() or 1, asked=masks_of(choices()))
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

@@ -36,6 +36,7 @@ EXTRACTORS = (
     "cuda_outline",
     "cuda_text",
     "cuda_signs",
+    "cuda_by_text",
     "cuda_triage",
     "macro_bodies",
     "rescue",

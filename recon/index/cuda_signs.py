@@ -84,7 +84,7 @@ def _of_memory(code: bytes, bits: int) -> int:
     """What loads and stores say."""
     stars = [star.end() for star in _STAR.finditer(code)] if b"*" in code else []
     reads = code.count(b"[") + len(stars) + 2 * bool(bits & _LOAD)
-    found = _KEYED if reads > 1 else 0
+    found = _KEYED if reads + bool(bits & _LOOP) > 1 else 0  # around a loop, one load feeds itself
     if _STORE.search(code) or any(_BEHIND_STAR.match(code, star) for star in stars):
         found |= _WRITE
     if bits & _LOOP and (reads or _ENDS.search(code)):

@@ -13,7 +13,7 @@ from functools import cached_property
 _HIDDEN = re.compile(
     rb"//[^\\\n]*+(?:\\.[^\\\n]*+)*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/"
     rb'|R"([^()\\\s]{0,16})\(.*?\)\1"|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
-    rb"|'(?:[^'\\\n]|\\.){1,8}'"
+    rb"|'(?:[^'\\\n]|\\.[^'\n]{0,8})'"
     rb"|#[ \t]*+(?!if|el|en)[^/\\\n]*+(?:(?:\\.|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|/)[^/\\\n]*+)*+",
     re.DOTALL,
 )
@@ -223,16 +223,17 @@ def _announced(head: bytes) -> tuple[Kind, bytes]:
         for found in _NAME.finditer(head):
             if found[1] not in _NO_NAMES and _BEHIND.match(head, found.end()):
                 return Kind.FUNCTION, found[1]
-    found = _CLASS.search(head)
-    if found and not head.startswith(b"enum"):
-        return Kind.CLASS, found[1]
+    named = None if head.startswith(b"enum") else _CLASS.search(head)
+    if named:
+        return Kind.CLASS, named[1]
     return Kind.OTHER, b""
 
 
 def _placed(text: bytes, word: bytes) -> tuple[int, int, str]:
     """Where a heading and its name stand in the text before a brace, and the name."""
     behind = max(text.rfind(b";") + 1, max((found.end() for found in _ACCESS.finditer(text)), default=0))
-    start = _LEADING.match(text, behind).end()  # type: ignore[union-attr]  # it may be empty
+    leading = _LEADING.match(text, behind)
+    start = leading.end() if leading else behind
     if b"\2" in word:
         operator = _OPERATOR.search(text)
         name = word.replace(b"\2", b"".join(operator[0].split()) if operator else b"operator")

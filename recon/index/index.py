@@ -9,13 +9,13 @@ from recon.errors import Unreadable
 from recon.index.aliases import LibraryAliases
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
-from recon.index.choosing import choosers, masks_of
+from recon.index.choosing import choosers
 from recon.index.feeding import FEEDS, feeding_loops
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
 from recon.index.picks import Picks
-from recon.index.pool import outline_of, outlines
+from recon.index.pool import Asked, outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
 from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.refusals import Refusal, read_refusals
@@ -401,12 +401,7 @@ class Index:
 
 
 def index_of(
-    snapshot: Snapshot,
-    blobs: Blobs,
-    cache: OutlineCache,
-    progress: Progress,
-    workers: int,
-    choices: Mapping[str, Iterable[Feature]] | None = None,
+    snapshot: Snapshot, blobs: Blobs, cache: OutlineCache, progress: Progress, workers: int, *, asked: Asked = None
 ) -> Index:
     """The first pass over a snapshot: an outline of every file.
 
@@ -416,9 +411,8 @@ def index_of(
         cache: Where outlines are kept.
         progress: Told of each file.
         workers: Processes to use; 0 reads in this process, for small trees of one's own.
-        choices: What `Index.ask` will be given, if that is known: of C++ no more is parsed than it can choose.
+        asked: All combinations that `Index.ask` will be given, if they are known: no C++ beside them is parsed.
     """
-    asked = None if choices is None else masks_of(choices)
     progress.start("indexing files", len(snapshot.files))
     by_digest: dict[str, Outline]
     if workers:
