@@ -20,8 +20,10 @@ from recon.index.macro_bodies import alone, as_functions
 from recon.index.records import Bind, Call, Feature, Outline, Scope, ScopeKind, Text
 
 _BLANK = bytes(byte if byte in b"\n\r" else 32 for byte in range(256))
-_IN_FULL = (b"__global__", b"<<<", b"cudaLaunch")
+_IN_FULL = (b"__global__", b"<<<")
 _REGISTERS = re.compile(rb"(?:\.|->)\s*(?:def|impl|define)\s*\(|(?:EXPORT|REGISTER|_LIBRARY|_MODULE)\w*\s*\(")
+_LAUNCHES = re.compile(rb"[lL]aunch\w*\s*(?:<[^;{}()]*>\s*)?\(")
+"""What a kernel is handed to; its other arguments are told apart by the grammar alone."""
 _INSIDE = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _WITH_CODE = (Kind.FUNCTION, Kind.OTHER)
 _Row = TypeVar("_Row", Bind, Call, Text)
@@ -40,6 +42,8 @@ def outline_asked(data: bytes, asked: Sequence[int]) -> Outline:
     if any(word in data for word in _IN_FULL) or _REGISTERS.search(data):
         return read_cuda(data)
     text = CudaText(data)
+    if _LAUNCHES.search(text.code):
+        return read_cuda(data)
     whole = by_text(data, text)
     asking = [piece for piece in text.pieces if piece.kind in _WITH_CODE and _is_asked(text.code, piece, asked)]
     if not asking:

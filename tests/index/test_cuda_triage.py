@@ -21,7 +21,7 @@ QUIET = """
     struct Pair {
       CUTLASS_DEVICE Pair(T a) : first(a) {}
       T get() const { return first; }
-      void hand(T* p) { ns::launch<T, 3>(&verify<T>, p->data()); Guard g(p); }
+      void hand(T* p) { ns::run<T, 3>(&verify<T>, p->data()); Guard g(p); }
     };
 """
 LOUD = """
@@ -98,7 +98,7 @@ def test_a_file_in_which_nothing_can_be_chosen_is_not_parsed() -> None:
     assert [("Pair", 0, 3), ("Pair", 1, 4), ("get", 1, 5), ("hand", 1, 6)] == [
         (scope.name, scope.parent, scope.line) for scope in outline.scopes[1:]
     ]
-    assert [(4, "ns::launch", 6), (4, "p.data", 6), (4, "", 6)] == [
+    assert [(4, "ns::run", 6), (4, "p.data", 6), (4, "", 6)] == [
         (call.scope, call.callee, call.line) for call in outline.calls
     ]
     assert ("verify", "p") == outline.calls[-1].args
@@ -112,7 +112,7 @@ def test_a_function_that_can_be_chosen_is_as_the_grammar_reads_it() -> None:
         (s.name, s.line, s.end_line, s.parent) for s in outline.scopes
     ]
     assert whole.scopes[-1] == outline.scopes[-1]
-    assert {"ns::launch", "p.data", ""} == {call.callee for call in outline.calls if call.scope == 4}
+    assert {"ns::run", "p.data", ""} == {call.callee for call in outline.calls if call.scope == 4}
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,7 @@ def test_a_function_that_can_be_chosen_is_as_the_grammar_reads_it() -> None:
     [
         "__global__ void k(int* p) { p[0] = 1; }",
         "void f() { k<<<1, 2>>>(3); }",
+        "void f() { LaunchKernel(1, 2)(k, 3); }",
         'void f(Module& m) { m.def("f", &f); }',
         "TVM_FFI_DLL_EXPORT_TYPED_FUNC(f, g);",
         'TORCH_LIBRARY(ns, m) { m.impl("f", g); }',
