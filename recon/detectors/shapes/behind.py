@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from recon.detectors.shapes.terms import Load, loads
+from recon.detectors.shapes.terms import Load, loads, names_in
 from recon.index.term import Term
 
 
@@ -32,9 +32,11 @@ class Behind:
     def __init__(self, definitions: Mapping[str, Sequence[Defined]]) -> None:
         self._definitions = definitions
         self._spelled: dict[int, tuple[Term, frozenset[str]]] = {}
+        self._inside: dict[int, tuple[Term, frozenset[int]]] = {}
         self._onward: dict[tuple[str, int], frozenset[str]] = {}
         self._closed: dict[tuple[str, int], frozenset[str]] = {}
         self._loads: dict[int, tuple[Term, list[Load]]] = {}
+        self._read: dict[tuple[int, int], tuple[Term, list[Load]]] = {}
 
     def names(self, term: Term, loop: Term | None) -> set[str]:
         """Dotted names that may have a part in a value."""
@@ -52,14 +54,18 @@ class Behind:
 
     def loads(self, term: Term, loop: Term | None) -> list[Load]:
         """Loads that may have a part in a value."""
-        found: dict[int, Load] = {}
-        for value in self.values(term, loop):
-            found.update({id(load.term): load for load in self._loads_in(value)})
-        return list(found.values())
+        known = self._read.get((id(term), id(loop)))
+        if known is None:
+            found: dict[int, Load] = {}
+            for value in self.values(term, loop):
+                for load in self._loads_in(value):
+                    found[id(load.term)] = load
+            known = self._read[id(term), id(loop)] = term, list(found.values())
+        return known[1]
 
     def holds(self, term: Term, part: Term, loop: Term | None) -> bool:
         """Whether one term may have a part in another's value."""
-        if any(each is part for each in term.walk()):
+        if id(part) in self._ids_in(term):
             return True
         holders = {
             name
@@ -76,8 +82,8 @@ class Behind:
         found: dict[int, list[tuple[str, Defined]]] = {}
         for name, definitions in self._definitions.items():
             for definition in definitions:
-                for part in definition.value.walk():
-                    found.setdefault(id(part), []).append((name, definition))
+                for part in self._ids_in(definition.value):
+                    found.setdefault(part, []).append((name, definition))
         return found
 
     def terms(self, term: Term, loop: Term | None) -> dict[int, Term]:
@@ -85,7 +91,8 @@ class Behind:
         found: dict[int, Term] = {}
         for value in self.values(term, loop):
             if id(value) not in found:
-                found.update({id(part): part for part in value.walk()})
+                for part in value.walk():
+                    found[id(part)] = part
         return found
 
     def _values(self, name: str, loop: Term | None) -> Iterator[Term]:
@@ -121,8 +128,13 @@ class Behind:
     def _names_in(self, term: Term) -> frozenset[str]:
         known = self._spelled.get(id(term))
         if known is None:
-            names = frozenset(dotted for part in term.walk() if (dotted := part.dotted()))
-            known = self._spelled[id(term)] = (term, names)
+            known = self._spelled[id(term)] = (term, frozenset(names_in(term)))
+        return known[1]
+
+    def _ids_in(self, term: Term) -> frozenset[int]:
+        known = self._inside.get(id(term))
+        if known is None:
+            known = self._inside[id(term)] = (term, frozenset(map(id, term.walk())))
         return known[1]
 
     def _loads_in(self, term: Term) -> list[Load]:
