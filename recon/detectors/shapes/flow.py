@@ -22,7 +22,6 @@ from recon.detectors.shapes.terms import (
 )
 from recon.index.term import Term
 
-
 _DEFINING = frozenset({"bind", "assign", "comp"})
 
 
