@@ -32,11 +32,13 @@ class Behind:
     def __init__(self, definitions: Mapping[str, Sequence[Defined]]) -> None:
         self._definitions = definitions
         self._spelled: dict[int, tuple[Term, frozenset[str]]] = {}
-        self._inside: dict[int, tuple[Term, frozenset[int]]] = {}
+        self._inside: dict[int, tuple[Term, dict[int, Term]]] = {}
+        self._valued: dict[tuple[str, int], list[Term]] = {}
         self._onward: dict[tuple[str, int], frozenset[str]] = {}
         self._closed: dict[tuple[str, int], frozenset[str]] = {}
         self._loads: dict[int, tuple[Term, list[Load]]] = {}
         self._read: dict[tuple[int, int], tuple[Term, list[Load]]] = {}
+        self._named: dict[tuple[str, int], dict[int, Load]] = {}
 
     def names(self, term: Term, loop: Term | None) -> set[str]:
         """Dotted names that may have a part in a value."""
@@ -56,16 +58,15 @@ class Behind:
         """Loads that may have a part in a value."""
         known = self._read.get((id(term), id(loop)))
         if known is None:
-            found: dict[int, Load] = {}
-            for value in self.values(term, loop):
-                for load in self._loads_in(value):
-                    found[id(load.term)] = load
+            found = {id(load.term): load for load in self._loads_in(term)}
+            for name in self.names(term, loop):
+                found.update(self._loads_at(name, loop))
             known = self._read[id(term), id(loop)] = term, list(found.values())
         return known[1]
 
     def holds(self, term: Term, part: Term, loop: Term | None) -> bool:
         """Whether one term may have a part in another's value."""
-        if id(part) in self._ids_in(term):
+        if id(part) in self._parts(term):
             return True
         holders = {
             name
@@ -82,7 +83,7 @@ class Behind:
         found: dict[int, list[tuple[str, Defined]]] = {}
         for name, definitions in self._definitions.items():
             for definition in definitions:
-                for part in self._ids_in(definition.value):
+                for part in self._parts(definition.value):
                     found.setdefault(part, []).append((name, definition))
         return found
 
@@ -91,14 +92,24 @@ class Behind:
         found: dict[int, Term] = {}
         for value in self.values(term, loop):
             if id(value) not in found:
-                for part in value.walk():
-                    found[id(part)] = part
+                found.update(self._parts(value))
         return found
 
-    def _values(self, name: str, loop: Term | None) -> Iterator[Term]:
-        for definition in self._definitions.get(name, ()):
-            if loop is None or any(outer is loop for outer in definition.loops):
-                yield definition.value
+    def _values(self, name: str, loop: Term | None) -> list[Term]:
+        known = self._valued.get((name, id(loop)))
+        if known is None:
+            definitions = self._definitions.get(name, ())
+            known = [d.value for d in definitions if loop is None or any(outer is loop for outer in d.loops)]
+            self._valued[name, id(loop)] = known
+        return known
+
+    def _loads_at(self, name: str, loop: Term | None) -> dict[int, Load]:
+        """The loads in the values of a name."""
+        known = self._named.get((name, id(loop)))
+        if known is None:
+            known = {id(load.term): load for value in self._values(name, loop) for load in self._loads_in(value)}
+            self._named[name, id(loop)] = known
+        return known
 
     def _closure(self, name: str, loop: Term | None) -> frozenset[str]:
         key = (name, id(loop))
@@ -131,10 +142,12 @@ class Behind:
             known = self._spelled[id(term)] = (term, frozenset(names_in(term)))
         return known[1]
 
-    def _ids_in(self, term: Term) -> frozenset[int]:
+    def _parts(self, term: Term) -> dict[int, Term]:
+        """A term and all below it, by identity."""
         known = self._inside.get(id(term))
         if known is None:
-            known = self._inside[id(term)] = (term, frozenset(map(id, term.walk())))
+            walked = term.walk()
+            known = self._inside[id(term)] = (term, dict(zip(map(id, walked), walked, strict=True)))
         return known[1]
 
     def _loads_in(self, term: Term) -> list[Load]:
