@@ -127,6 +127,8 @@ class ExpressionReader(BindingReader):
 
     def arguments(self, values: Sequence[ast.expr], stack: list[ast.AST]) -> tuple[str, ...]:
         """Spell the arguments of a call, keep their strings, leave the rest on the stack."""
+        if not values:
+            return ()
         spelled: list[str] = []
         rest: list[ast.AST] = []
         for value in values:

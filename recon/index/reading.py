@@ -117,7 +117,7 @@ Ask = Callable[[Subject], Sequence[Sighting]]
 
 _DECODER = msgspec.msgpack.Decoder(Answer)
 _FOLLOW_S = 2.0
-_ROWS_AT_ONCE = 50
+ROWS_AT_ONCE = 50
 """Answers that are kept in one transaction: alone each would take as long as ten, and a stop loses but these."""
 
 
@@ -158,7 +158,7 @@ def answers(
         progress.advance()
         if keep:
             rows.append((job.key, msgspec.msgpack.encode(answer)))
-        if len(rows) >= _ROWS_AT_ONCE:
+        if len(rows) >= ROWS_AT_ONCE:
             cache.put_blob_records("sightings", version, rows)
             rows.clear()
         yield job, answer

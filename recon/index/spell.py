@@ -189,6 +189,8 @@ def annotation(node: ast.expr | None) -> str:
 
 def one_of(names: list[tuple[str, str]]) -> str:
     """The one class among those that an annotation names, '' if it names none or several."""
+    if len(names) == 1:
+        return "" if names[0][0] else names[0][1]
     things = [name for suffix, name in names if not suffix]
     return things[0] if len(things) == 1 else ""
 
