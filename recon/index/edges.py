@@ -178,8 +178,9 @@ class PythonEdges:
     def _method(self, table: Table, call: Call, value: Value) -> None:
         """Add the edge to a function or method, and to what overrides it."""
         assert value.ref is not None
-        row = self._names.scope_of(value.ref)
-        is_method = self._names.classes.is_class(Ref(value.ref.path, row.parent))
+        scopes = self._names.tables[value.ref.path].scopes
+        row = scopes[value.ref.scope]
+        is_method = scopes[row.parent].kind is ScopeKind.CLASS
         dispatch = "method" if is_method else "call"
         if call.callee.endswith("]") and row.features & _LAUNCHED:
             dispatch = "launch"

@@ -127,7 +127,7 @@ class Names(Questions):
         if scope == -1:
             return self._member(path, text)
         given = self._delegated if text[0] == "?" else self._assigned
-        return together(given(Ref(path, -2 - scope), text.removeprefix("?")))
+        return together(given(self.tables[path].refs[-2 - scope], text.removeprefix("?")))
 
     def _evaluate(self, table: Table, scope: int, text: str) -> tuple[Value, ...]:
         steps = tokens(text)

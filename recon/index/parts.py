@@ -33,7 +33,7 @@ def keep(index: "Index", cache_dir: Path) -> None:
 
 def parts_of(index: "Index") -> Parts:
     """What is kept of one tree."""
-    refs = [Ref(path, scope.id) for path, outline in sorted(index.files.items()) for scope in outline.scopes]
+    refs = [ref for table in index.names.tables.values() for ref in table.refs]  # in the order of paths
     numbers = {ref: number for number, ref in enumerate(refs)}
     edges = [
         Edge(numbers[edge.source], numbers[edge.target], edge.line, edge.dispatch, edge.tier)
@@ -54,7 +54,8 @@ def _definition(index: "Index", ref: Ref, number: int) -> Definition:
         kind = "kernel"
     symbol = index.names.qualname(ref) if kind != MODULE else "<module>"
     first, line = max(scope.first_line, 1), max(scope.line, 1)
-    return Definition(number, kind, ref.path, line, first, scope.end_line, symbol, root_of(index, ref))
+    root = root_of(index, ref) if ref in index.steps.roots else ""
+    return Definition(number, kind, ref.path, line, first, scope.end_line, symbol, root)
 
 
 def _launches(index: "Index") -> Iterator[Mark]:

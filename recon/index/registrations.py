@@ -61,9 +61,9 @@ def _python(names: Names, table: Table) -> Iterator[Registration]:
     yield from said
     known = {each.function for each in said}
     for row in table.scopes:  # decorators without arguments are no calls
-        ref = Ref(table.path, row.id)
-        if ref not in known and any("custom_op" in word.rpartition(".")[2] for word in row.decorators):
-            yield Registration("", row.name, Ref(table.path, row.parent), row.first_line, ref, is_fake=False)
+        if any("custom_op" in word.rpartition(".")[2] for word in row.decorators) and table.refs[row.id] not in known:
+            home = table.refs[row.parent]
+            yield Registration("", row.name, home, row.first_line, table.refs[row.id], is_fake=False)
 
 
 def _called(names: Names, table: Table) -> Iterator[Registration]:

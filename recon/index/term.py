@@ -16,6 +16,8 @@ Expressions
     none (an omitted part) · other (syntax that no shape asks about)
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 
@@ -30,17 +32,15 @@ class Term(Struct, frozen=True, gc=False):
     parts: tuple["Term", ...] = ()
     line: int = 0
 
-    def walk(self) -> list["Term"]:
-        """This node and all below it, in source order; a list, since a generator takes twice as long."""
-        found: list[Term] = []
+    def walk(self) -> Iterator["Term"]:
+        """This node and all below it, in source order."""
         stack = [self]
-        pop, keep = stack.pop, found.append
+        pop = stack.pop
         while stack:
             term = pop()
-            keep(term)
-            if term.parts:  # most are leaves
+            yield term
+            if term.parts:  # most are leaves, and a scan walks millions
                 stack += term.parts[::-1]
-        return found
 
     def dotted(self) -> str:
         """The dotted name that this term spells, or an empty string."""

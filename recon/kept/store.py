@@ -16,6 +16,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 
 from recon.folders import make_private
@@ -156,15 +157,15 @@ def packed(count: int, edges: Sequence[Edge], words: Sequence[str]) -> dict[str,
         `sources`, `targets`, `lines`, `hows`, sorted by source; `out[n]` is where the edges of source n begin;
         `order` has the places of the edges sorted by target, and `into[n]` is where those to target n begin.
     """
-    ordered = sorted(edges, key=lambda edge: (edge.source, edge.line, edge.target))
+    ordered = sorted(edges, key=attrgetter("source", "line", "target"))
     how = {(word, tier): w * len(TIERS) + t for w, word in enumerate(words) for t, tier in enumerate(TIERS)}
-    order = sorted(range(len(ordered)), key=lambda place: ordered[place].target)
+    targets = [edge.target for edge in ordered]
     columns = {
         "sources": [edge.source for edge in ordered],
-        "targets": [edge.target for edge in ordered],
+        "targets": targets,
         "lines": [edge.line for edge in ordered],
         "hows": [how[edge.dispatch, edge.tier] for edge in ordered],
-        "order": order,
+        "order": sorted(range(len(ordered)), key=targets.__getitem__),
     }
     columns["out"] = _offsets(count, columns["sources"])
     columns["into"] = _offsets(count, columns["targets"])
@@ -189,6 +190,8 @@ def checksum(blobs: Iterable[bytes]) -> str:
 
 def text(words: str) -> str:
     r"""Words as they can be kept: bounded, and bytes that are no UTF-8 as `\xNN`."""
+    if len(words) <= _LONGEST and words.isascii():  # nearly all
+        return words
     short = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
     return short.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
