@@ -5,10 +5,12 @@ when it was read. A file that was changed within two seconds before is not remem
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
 
+from recon.errors import Unreadable
 from recon.ports import ByteRange, Entry, Progress
 from recon.records.source import Library, Snapshot, SourceFile
 from recon.records.unknown import Unknown
@@ -103,7 +105,8 @@ class RememberedTree:
         read = ((self._stamps.get(library.path), library) for library in snapshot.libraries)
         libraries |= {library.path: _Compiled(stamp, library) for stamp, library in read if stamp}
         if memory != (learned := _Memory(_VERSION, files, libraries)):
-            self.store.save_note(key, msgspec.msgpack.encode(learned))
+            with suppress(Unreadable):  # a cache of others may be read all the same; it costs the next look some time
+                self.store.save_note(key, msgspec.msgpack.encode(learned))
         return snapshot
 
     def _is_unchanged(self, stamp: Stamp | None, known: _File) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recon.errors import Unreadable
 from recon.ports import Silent
 from recon.records.source import Snapshot
 from recon.records.unknown import Unknown
@@ -193,3 +194,17 @@ def test_a_file_that_changes_while_the_tree_is_read_is_read_again(
     _, read = look(root, tmp_path)
 
     assert "vllm/a.py" in read
+
+
+def test_a_cache_that_nothing_can_be_added_to_is_read_all_the_same(root: Path, tmp_path: Path) -> None:
+    """It may belong to others, who captured the same tree."""
+    store = BlobStore(tmp_path / "cache")
+    first = capture(LocalTree(root, ("vllm",)), store, Silent())
+
+    class Closed(BlobStore):
+        def save_note(self, key: str, data: bytes) -> None:
+            raise Unreadable("the cache folder cannot be written")
+
+    tree = RememberedTree(LocalTree(root, ("vllm",)), Closed(store.root))
+
+    assert first == tree.capture(Silent(), compiled=True)
