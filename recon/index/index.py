@@ -355,8 +355,7 @@ class Index:
                 chosen.append(replace(self._slice(path, scope), features=features))
         if not chosen:
             return None
-        helpers = self._helpers(path, chosen)
-        return Job(digest, not is_python(path), tuple(chosen), helpers)
+        return Job(digest, not is_python(path), tuple(chosen), self._helpers(path, chosen))
 
     def _helpers(self, path: str, chosen: list[Slice]) -> tuple[tuple[str, Slice], ...]:
         """Small device functions that the chosen kernels call by a bare name."""

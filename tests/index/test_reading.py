@@ -17,7 +17,7 @@ from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.index import Index, index_of
 from recon.index.python_terms import MAX_SLICE_BYTES
-from recon.index.reading import MAX_CUDA_TERMS, READERS, Subject
+from recon.index.reading import READERS, Subject
 from recon.index.records import Feature
 from recon.index.sighting import Sighting
 from recon.ports import Silent
@@ -289,11 +289,12 @@ def test_that_a_reader_died_is_not_kept(read: Read) -> None:
     assert {"bad.py:deadly:1": "deadly a i"} == notes(read(tree, ask=names))
 
 
-def test_a_function_that_cannot_be_read_is_named(read: Read) -> None:
+def test_a_function_that_cannot_be_read_is_named(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its line and why; its neighbours are read."""
     long = f"def long(a):\n    for i in a:\n        x = '{'y' * MAX_SLICE_BYTES}'\n"
     deep = f"def deep(a):\n    for i in a:\n        x = {'(' * 300}1{')' * 300}\n"
-    body = "x[i] = x[i] + 1;" * (MAX_CUDA_TERMS // 5)
+    monkeypatch.setattr("recon.index.reading.MAX_CUDA_TERMS", 1_000)
+    body = "x[i] = x[i] + 1;" * 200
     unrolled = "__device__ int g(int n) { for (int i = 0; i < n; ++i) { return i; } return 0; }\n"
     unrolled += f"__global__ void k(int *x) {{ for (int i = 0; i < 4; ++i) {{ {body} }} }}\n"
     index = read(

@@ -34,6 +34,8 @@ class Behind:
         self._spelled: dict[int, tuple[Term, frozenset[str]]] = {}
         self._onward: dict[tuple[str, int], frozenset[str]] = {}
         self._closed: dict[tuple[str, int], frozenset[str]] = {}
+        self._led: dict[tuple[int, int], tuple[Term, frozenset[str]]] = {}
+        self._used_by: dict[int, dict[str, set[str]]] = {}
         self._loads: dict[int, tuple[Term, list[Load]]] = {}
 
     def names(self, term: Term, loop: Term | None) -> set[str]:
@@ -61,14 +63,46 @@ class Behind:
         """Whether one term may have a part in another's value."""
         if any(each is part for each in term.walk()):
             return True
-        holders = {
-            name
-            for name, definition in self._holders.get(id(part), ())
-            if loop is None or any(outer is loop for outer in definition.loops)
-        }
-        if not holders:
-            return False
-        return any(not holders.isdisjoint(self._closure(name, loop)) for name in self._names_in(term))
+        return not self._leading_to(part, loop).isdisjoint(self._names_in(term))
+
+    def _leading_to(self, part: Term, loop: Term | None) -> frozenset[str]:
+        """The names that a term may have a part in: found backwards once, not forwards for each name."""
+        key = (id(part), id(loop))
+        known = self._led.get(key)
+        if known is None:
+            holders = {
+                name
+                for name, definition in self._holders.get(id(part), ())
+                if loop is None or any(outer is loop for outer in definition.loops)
+            }
+            users = self._users(loop) if holders else {}
+            stack = list(holders)
+            while stack:
+                fresh = users.get(stack.pop(), set()) - holders
+                holders |= fresh
+                stack += fresh
+            known = self._led[key] = part, frozenset(holders)
+        return known[1]
+
+    def _users(self, loop: Term | None) -> dict[str, set[str]]:
+        """For each name those that are defined with it, inside a loop if one is given."""
+        known = self._used_by.get(id(loop))
+        if known is None:
+            known = self._used_by[id(loop)] = {}
+            for name, value in self._set_in.get(id(loop), ()):
+                for other in self._names_in(value):
+                    known.setdefault(other, set()).add(name)
+        return known
+
+    @cached_property
+    def _set_in(self) -> dict[int, list[tuple[str, Term]]]:
+        """All definitions by the identity of each loop around them, and under that of None."""
+        found: dict[int, list[tuple[str, Term]]] = {}
+        for name, definitions in self._definitions.items():
+            for definition in definitions:
+                for loop in (None, *definition.loops):
+                    found.setdefault(id(loop), []).append((name, definition.value))
+        return found
 
     @cached_property
     def _holders(self) -> dict[int, list[tuple[str, Defined]]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.chains import FIRST, moving, stop_of
 from recon.detectors.shapes.flow import View
-from recon.detectors.shapes.laid import Step, within
+from recon.detectors.shapes.laid import Definition, Step, within
 from recon.detectors.shapes.terms import EQUALITY, ORDER, SCANS, arguments, bases, callee, loads, names_in
 from recon.detectors.shapes.vectors import are_joined, is_of_tokens
 from recon.index.sighting import Sighting
@@ -140,16 +140,23 @@ _SHUFFLES = ("__shfl_down_sync", "__shfl_xor_sync", "__shfl_sync", "__shfl_up_sy
 
 def _counts(view: View, compare: Term, step: Step) -> set[str]:
     """Names that count a thread's leading matches."""
-    names = set()
     rounds = moving(view, step.loops[-1]) if step.loops else set()
-    for name in view.governed(compare):
-        for each in view.definitions[name]:
-            grows = each.value.op == "op" and each.value.text == "+" and each.value.parts[0].dotted() == name
-            places = [part for part in each.value.walk() if callee(part) in FIRST]
-            is_place = any(id(compare) in view.matches(given) for place in places for given in arguments(place))
-            if (grows and name in rounds) or is_place:
-                names.add(name)
-    return names
+    takes_first = bool(view.calls(*FIRST))
+    return {
+        name
+        for name, definitions in view.definitions.items()
+        if (name in rounds or takes_first)  # what is cheap to tell comes first: a kernel has thousands of names
+        and any(_is_count(view, each, name, compare, rounds) for each in definitions)
+        and any(view.holds(each.value, compare) or view.guarded_by(each.step, compare) for each in definitions)
+    }
+
+
+def _is_count(view: View, each: Definition, name: str, compare: Term, rounds: set[str]) -> bool:
+    """Whether a definition raises a name round by round, or sets it to the first place of a comparison's outcome."""
+    if name in rounds and each.value.op == "op" and each.value.text == "+" and each.value.parts[0].dotted() == name:
+        return True
+    places = [part for part in each.value.walk() if callee(part) in FIRST]
+    return any(id(compare) in view.matches(given) for place in places for given in arguments(place))
 
 
 def _wins_by_atomic(view: View, counts: set[str]) -> bool:
