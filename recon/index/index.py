@@ -10,6 +10,7 @@ from recon.index.aliases import LibraryAliases
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
 from recon.index.choosing import choosers
+from recon.index.counts import Counts, counted
 from recon.index.feeding import FEEDS, feeding_loops
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
@@ -49,18 +50,6 @@ class Function:
     def is_kernel(self) -> bool:
         """Whether it runs on the device."""
         return is_kernel(self.scope)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much an index holds."""
-
-    python_files: int
-    cuda_files: int
-    functions: int
-    classes: int
-    kernels: int
-    libraries: int
 
 
 @dataclass(eq=False)
@@ -171,16 +160,7 @@ class Index:
     @cached_property
     def counts(self) -> Counts:
         """How much was read."""
-        scopes = [scope for outline in self.files.values() for scope in outline.scopes]
-        functions = [scope for scope in scopes if scope.kind is ScopeKind.FUNCTION]
-        return Counts(
-            python_files=sum(is_python(path) for path in self.files),
-            cuda_files=sum(not is_python(path) for path in self.files),
-            functions=len(functions),
-            classes=sum(scope.kind is ScopeKind.CLASS for scope in scopes),
-            kernels=sum(map(is_kernel, functions)),
-            libraries=len(self.libraries),
-        )
+        return counted(self.files, len(self.libraries))
 
     @cached_property
     def unread(self) -> tuple[Unknown, ...]:
