@@ -18,7 +18,7 @@ from recon.facts.installs import discover
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
 from recon.facts.sites import sites
-from recon.facts.toolchain import KernelEnv, kernel_envs
+from recon.facts.toolchain import kernel_envs
 from recon.hosts.audit import Audited, audit_for
 from recon.hosts.exec_script import COMMAND, wrapped
 from recon.hosts.limits import PHASE_S, PRELUDE, limited
@@ -37,6 +37,15 @@ from recon.targets import Settings, surveyed
 
 MOST_RUNS = 8
 """Newest probes of a machine in which is looked for what need not be measured again."""
+_LOOK = """\
+for each in @NAMES@; do
+  found=$(command -v -- "$each") || continue
+  case $found in /*) ;; */*) found=$(pwd)/$found;; esac
+  [ -x "$found" ] && [ ! -d "$found" ] || continue
+  printf '%s\\n' "$found"; break
+done
+:
+"""
 NAMED = "--python PATH or --environment FOLDER names the Python of an environment with torch and triton."
 
 
@@ -113,9 +122,10 @@ def probed(request: ProbeRequest, settings: Settings, progress: Progress) -> Pro
 @contextmanager
 def _shells(request: ProbeRequest, settings: Settings) -> Iterator[tuple[Shell, AttendingShell, Host]]:
     """What facts are asked by, what the payload runs by, and what the machine said of itself."""
+    is_named = bool(request.python or request.environment)
     if not request.host:
         shell = LocalShell()
-        host, _ = surveyed(shell, tuple(filter(None, (request.environment, sys.prefix))))
+        host, _ = surveyed(shell, None if is_named else (sys.prefix,))
         yield shell, LocalShell(environment=dict(os.environ)), host  # CUDA_VISIBLE_DEVICES and its like hold
         return
     assert settings.access is not None, "a host is named, and nothing says how it is reached"
@@ -127,7 +137,7 @@ def _shells(request: ProbeRequest, settings: Settings) -> Iterator[tuple[Shell, 
         way = {"user": reached.user, "transport": reached.transport, "line": reached.line}
         audited = Audited(reached, audit, way)
         asking = limited(audited, settings.access.budget_s, began)
-        host, _ = surveyed(asking, tuple(filter(None, (request.environment,))), reached.transport)
+        host, _ = surveyed(asking, None if is_named else (), reached.transport)
         yield asking, audited, replace(host, notes=(*reached.notes, *host.notes))
 
 
@@ -156,15 +166,13 @@ def _pythons(shell: Shell, host: Host, request: ProbeRequest) -> tuple[str, ...]
         NotFound: the one named is not there.
         NoTorch: none has torch and triton that it could use.
     """
-    if request.python:
-        return (_found(shell, request.python),)
+    if request.python or request.environment:
+        return (_named(shell, request),)
     fact = kernel_envs(host.environments)
     values, _ = ask(shell, [fact], timeout_s=PHASE_S)
     listed = values.of(fact) or ()
     archs = tuple(sorted({10 * gpu.capability[0] + gpu.capability[1] for gpu in host.gpus}))
     against = {each: objections(each.python, each.torch, each.triton, archs) for each in listed}
-    if request.environment:
-        return _of_environment(shell, host, request.environment, against)
     usable = [each for each in listed if not against[each]]
     if not usable:
         tried = "; ".join(f"{each.prefix}: {', '.join(why)}" for each, why in against.items())
@@ -180,38 +188,27 @@ def _pythons(shell: Shell, host: Host, request: ProbeRequest) -> tuple[str, ...]
     return _executables(usable[0].prefix, usable[0].python)
 
 
-def _found(shell: Shell, python: str) -> str:
-    """The whole path of a Python that was named.
+def _found(shell: Shell, names: Sequence[str]) -> str:
+    """The whole path of the first of some Pythons, or names on PATH, that is there; '' where none is."""
+    path = shell.run(_LOOK.replace("@NAMES@", " ".join(map(quote, names)))).stdout.rstrip("\n")
+    return path if path.startswith("/") else ""
+
+
+def _named(shell: Shell, request: ProbeRequest) -> str:
+    """The whole path of the Python that was named; whether it has torch it says itself.
 
     Raises:
         NotFound: it is not there.
     """
-    script = (
-        f"found=$(command -v -- {quote(python)}) && case $found in /*) ;; */*) found=$(pwd)/$found;; esac &&\n"
-        '[ -x "$found" ] && [ ! -d "$found" ] && printf "%s\\n" "$found"\n'
-    )
-    path = shell.run(script).stdout.rstrip("\n")
-    if not path.startswith("/"):
-        raise NotFound(f"there is no Python {python!r}", "--python takes a path, or a name on PATH.")
-    return path
-
-
-def _of_environment(
-    shell: Shell, host: Host, prefix: str, against: dict[KernelEnv, tuple[str, ...]]
-) -> tuple[str, ...]:
-    """Where the Python of a named environment may lie.
-
-    Raises:
-        NotFound: there is no environment.
-        NoTorch: it has no torch and triton that could be used.
-    """
-    known: dict[str, PythonEnv] = {each.prefix: each for each in host.environments}
-    if prefix not in known:
-        raise NotFound(f"there is no Python environment {prefix} on {shell.name}", NAMED)
-    why = next((why for each, why in against.items() if each.prefix == prefix), ("there is no torch and no triton",))
-    if why:
-        raise NoTorch(f"{prefix} on {shell.name}: {'; '.join(why)}", NAMED)
-    return _executables(prefix, known[prefix].version)
+    names = (request.python,) if request.python else _executables(request.environment, "")[:-1]
+    path = _found(shell, names)
+    if path:
+        return path
+    if request.python:
+        raise NotFound(
+            f"there is no Python {request.python!r} on {shell.name}", "--python takes a path, or a name on PATH."
+        )
+    raise NotFound(f"there is no Python environment {request.environment} on {shell.name}", NAMED)
 
 
 def _executables(prefix: str, version: str) -> tuple[str, ...]:
@@ -283,12 +280,15 @@ def journey(request: ProbeRequest) -> Journey:
 
 
 def _steps(request: ProbeRequest) -> Iterator[Step]:
-    prefixes: Sequence[str] = tuple(filter(None, (request.environment,)))
-    yield Step(
-        "what the machine is, and where its Python environments lie", script_of((MACHINE, pythons(prefixes)), NONCE)
-    )
-    yield Step("its GPUs", script_of((GPUS,), NONCE))
-    if not request.python:
+    if request.python or request.environment:
+        yield Step("what the machine is", script_of((MACHINE,), NONCE))
+        yield Step("its GPUs", script_of((GPUS,), NONCE))
+        yield Step("where the Python is that was named", _LOOK)
+    else:
+        prefixes = () if request.host else (sys.prefix,)
+        where = (MACHINE, pythons(prefixes))
+        yield Step("what the machine is, and where its Python environments lie", script_of(where, NONCE))
+        yield Step("its GPUs", script_of((GPUS,), NONCE))
         environments = (PythonEnv("@ENVIRONMENT@", "venv", "", ("@SITE_FOLDER@",)),)
         yield Step("which of them have torch and triton", script_of((kernel_envs(environments),), NONCE))
         yield Step("where several have: which holds an engine", script_of((sites(("@SITE_FOLDER@",)),), NONCE))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from recon.errors import Fault, HostBusy, NoEngine, ReconError, Unreadable
+from recon.facts.fact import Fact
 from recon.facts.folder import find_in_folder
 from recon.facts.gather import ask, gather
 from recon.facts.gpus import GPUS
@@ -297,14 +298,20 @@ def _leave_alone_if_busy(shell: Shell, most: float) -> None:
         )
 
 
-def surveyed(shell: Shell, prefixes: Sequence[str], transport: str = "") -> tuple[Host, tuple[Unknown, ...]]:
+def surveyed(shell: Shell, prefixes: Sequence[str] | None, transport: str = "") -> tuple[Host, tuple[Unknown, ...]]:
     """A machine with its GPUs and Python environments, and what it did not say.
+
+    Args:
+        shell: The machine.
+        prefixes: Of environments that are looked at first; None where none are looked for.
+        transport: What the record says of how it was reached.
 
     Raises:
         ReconError: it did not answer, or not in time.
     """
-    environments = pythons(prefixes)
-    values, unlearned = ask(shell, [MACHINE, environments], timeout_s=PHASE_S)
+    environments = pythons(prefixes or ())
+    facts: list[Fact[object]] = [MACHINE] if prefixes is None else [MACHINE, environments]
+    values, unlearned = ask(shell, facts, timeout_s=PHASE_S)
     listed = values.of(environments)
     gpus, _ = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
     host = _host(shell, values.of(MACHINE), gpus.of(GPUS) or ())
