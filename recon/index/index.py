@@ -333,9 +333,7 @@ class Index:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
             if by:
                 chosen.append(replace(self._slice(path, scope), features=features))
-        if not chosen:
-            return None
-        return Job(digest, not is_python(path), tuple(chosen), self._helpers(path, chosen))
+        return Job(digest, not is_python(path), tuple(chosen), self._helpers(path, chosen)) if chosen else None
 
     def _helpers(self, path: str, chosen: list[Slice]) -> tuple[tuple[str, Slice], ...]:
         """Small device functions that the chosen kernels call by a bare name."""
@@ -362,8 +360,7 @@ class Index:
         if len(targets) != 1:
             return None
         found = self.files[targets[0].path].scopes[targets[0].scope]
-        short = found.end_line - found.line < _LONGEST_HELPER
-        return targets[0] if short and found.features & KERNEL else None
+        return targets[0] if found.end_line - found.line < _LONGEST_HELPER and found.features & KERNEL else None
 
     def _slice(self, path: str, scope: Scope) -> Slice:
         params = tuple(param.name.lstrip("*") for param in scope.params)
