@@ -1,8 +1,9 @@
 """One reading of a function for all shapes at once; runs in the worker processes of the index."""
 
 from collections.abc import Iterable
+from functools import cache
 
-from recon.detectors.api import Shape, Sighting, View
+from recon.detectors.api import Feature, Shape, Sighting, View
 from recon.detectors.registry import shapes
 from recon.index.choosing import any_of
 from recon.index.reading import Subject
@@ -10,10 +11,20 @@ from recon.index.reading import Subject
 
 def survey(subject: Subject) -> list[Sighting]:
     """What the shapes see in one function."""
-    return seen_by(shapes(), subject)
+    return _seen(_asked(int(subject.features)), subject)
 
 
 def seen_by(asked: Iterable[Shape], subject: Subject) -> list[Sighting]:
     """What some shapes see in one function; each is asked only where its features say that it may be there."""
+    return _seen((shape for shape in asked if any_of(subject.features, shape.wanted)), subject)
+
+
+@cache
+def _asked(bits: int) -> tuple[Shape, ...]:
+    """The shapes that a set of features says may be there; a tree has few sets, so each is asked for once."""
+    return tuple(shape for shape in shapes() if any_of(Feature(bits), shape.wanted))
+
+
+def _seen(asked: Iterable[Shape], subject: Subject) -> list[Sighting]:
     view = View(subject.body, subject.params)
-    return [sighting for shape in asked if any_of(subject.features, shape.wanted) for sighting in shape.find(view)]
+    return [sighting for shape in asked for sighting in shape.find(view)]

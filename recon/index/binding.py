@@ -63,17 +63,18 @@ class BindingReader:
 
     def bind(self, target: ast.expr, value: ast.expr | None, note: ast.expr | None = None) -> None:
         """Record what an assignment tells of a name's type."""
-        if isinstance(target, _DISPLAYS):
-            self._unpack(target.elts, value)
+        name = spell.dotted(target)
+        if not name:
+            if isinstance(target, _DISPLAYS):
+                self._unpack(target.elts, value)
             return
-        given = spell.values(value)
-        if note is None and not given:
+        if "()" in name:
             return
-        if (name := spell.dotted(target)) and "()" not in name:
-            for suffix, text in spell.annotated(note) if note is not None else ():
-                self.add_bind(name + suffix, "", text, target.lineno)
-            for suffix, text in given:
-                self.add_bind(name + suffix, text, "", target.lineno)
+        line = target.lineno
+        for suffix, text in spell.annotated(note) if note is not None else ():
+            self.add_bind(name + suffix, "", text, line)
+        for suffix, text in spell.values(value) if value is not None else ():
+            self.add_bind(name + suffix, text, "", line)
 
     def _unpack(self, targets: Sequence[ast.expr], value: ast.expr | None) -> None:
         """Record what unpacking binds: name by name where both sides are written out, else elements of the value."""

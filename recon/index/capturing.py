@@ -10,13 +10,15 @@ from recon.index.records import Call, Feature, Outline, ScopeKind
 
 CAPTURES = Feature(1 << 30)
 """Stands in a file that captures GPU graphs. Found in a whole outline, so it is no part of the records of a scope."""
+_SIGN = "raph"
+"""In every name that `is_capture` knows; trees have hundreds of thousands of calls."""
 _NAME = re.compile(r"_*(capture(_\w+)?_(cuda_?)?graphs?|(\w+_)?graph_capture)")
 _METHOD = re.compile(r"_*capture_(model|graphs?|cuda_?graphs?)")
 
 
 def captures(outline: Outline) -> bool:
     """Whether anything in a file captures a GPU graph, or is there to have it captured."""
-    if any(is_capture(call) for call in outline.calls):
+    if any(is_capture(call) for call in outline.calls if _SIGN in call.callee):
         return True
     return any(scope.kind is ScopeKind.FUNCTION and _METHOD.fullmatch(scope.name) for scope in outline.scopes)
 

@@ -10,7 +10,6 @@ from recon.index.records import Call, Feature, Param, Text
 
 __all__ = ["ExpressionReader", "Frame"]
 
-_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.:+/\-]*\Z")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?\Z")
 _LONGEST_WORD = 64
@@ -18,8 +17,9 @@ _LONGEST_DOTTED = 160
 _LONGEST_DEFAULT = 60
 _GENERIC = spell.words("list dict set tuple type frozenset deque defaultdict OrderedDict Counter")
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+_SPELLED = frozenset({ast.Attribute, ast.Call, ast.Subscript})
 _FILLING = frozenset({"append", "add", "appendleft", "insert", "setdefault", "update", "extend"})
-_EQUALITIES, _ORDERS = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_EQUALITIES, _ORDERS = frozenset({ast.Eq, ast.NotEq}), frozenset({ast.Lt, ast.LtE, ast.Gt, ast.GtE})
 _STORE, _INDEX, _LAUNCH = int(Feature.STORE), int(Feature.INDEX_BY_INDEX), int(Feature.LAUNCH)
 _EQ, _ORDER, _DIVIDE = int(Feature.COMPARE_EQ), int(Feature.COMPARE_ORDER), int(Feature.DIVIDE)
 _DOT, _WHERE = int(Feature.DOT), int(Feature.WHERE)
@@ -41,35 +41,35 @@ class ExpressionReader(BindingReader):
         self.names: set[str] = set()  # names used by the current statement
         self.addresses: set[str] = set()  # names used in addresses by the current statement
         self.loads = False  # whether the current statement reads by address
+        self.noted: dict[ast.arg, list[tuple[str, str]]] = {}  # of the parameters of a function: what their notes name
 
     def walk(self, nodes: Iterable[ast.AST | None]) -> None:
         """Read expressions and all below them, in source order."""
         stack = [node for node in nodes if node is not None]
         stack.reverse()
-        pop, special, plain, used = stack.pop, _EXPRESSIONS, _FIELDS, self.names
+        self.read_all(stack)
+
+    def read_all(self, stack: list[ast.AST]) -> None:
+        """Read the expressions of a stack, the last one first, and all below them."""
+        pop, special, used = stack.pop, _EXPRESSIONS, self.names
         while stack:
             node = pop()
-            kind = node.__class__
+            while (kind := node.__class__) is ast.Attribute:
+                node = node.value  # type: ignore[attr-defined]  # the class was compared, for speed
             if kind is ast.Name:
-                used.add(node.id)  # type: ignore[attr-defined]  # the class was compared, for speed
-            elif kind is ast.Attribute:
-                stack.append(node.value)  # type: ignore[attr-defined]  # likewise
+                used.add(node.id)  # type: ignore[attr-defined]  # likewise
             elif kind is ast.Constant:
                 if node.value.__class__ is str:  # type: ignore[attr-defined]  # likewise
                     self.text(node.value, "value", node.lineno)  # type: ignore[attr-defined]  # likewise
             elif (read := special.get(kind)) is not None:
                 read(self, node, stack)
             else:
-                for name in plain.get(kind, ()):
-                    part = getattr(node, name)
-                    if part.__class__ is list:
-                        stack += [item for item in reversed(part) if item is not None]
-                    elif part is not None:
-                        stack.append(part)
+                for name in _FIELDS.get(kind, ()):
+                    _leave(getattr(node, name), stack)
 
-    def text(self, value: object, role: str, line: int) -> None:
+    def text(self, value: str, role: str, line: int) -> None:
         """Keep a string if it could name something."""
-        if not isinstance(value, str) or len(value) > _LONGEST_DOTTED or not _WORD.match(value):
+        if len(value) > _LONGEST_DOTTED or not _WORD.match(value):
             return
         if "." in value and _DOTTED.match(value):
             role = "dotted"
@@ -81,18 +81,17 @@ class ExpressionReader(BindingReader):
         """Keep the strings among nodes under a role; leave the rest on the stack."""
         rest: list[ast.AST] = []
         for node in nodes:
-            if node is None:
-                continue
-            if isinstance(node, ast.Constant):
+            kind = node.__class__
+            if kind is ast.Name:
+                self.names.add(node.id)  # type: ignore[union-attr]  # the class was compared, for speed
+            elif isinstance(node, ast.Constant):
                 if node.value.__class__ is str:
                     self.text(node.value, role, node.lineno)
-            elif isinstance(node, ast.Name):
-                self.names.add(node.id)
             elif isinstance(node, _DISPLAYS):
                 self.texts_of(node.elts, role, rest)
-            else:
-                if role == "compare" and isinstance(node, ast.Attribute) and node.attr.isupper():
-                    self.text(node.attr, "member", node.lineno)
+            elif node is not None:
+                if role == "compare" and kind is ast.Attribute and node.attr.isupper():  # type: ignore[attr-defined]
+                    self.text(node.attr, "member", node.lineno)  # type: ignore[attr-defined]  # likewise
                 rest.append(node)
         rest.reverse()
         stack += rest
@@ -112,10 +111,14 @@ class ExpressionReader(BindingReader):
             self.names.add(callee)
             last = callee
         elif kind is ast.Attribute:
-            stack.append(function.value)  # type: ignore[attr-defined]  # the class was compared, for speed
+            owner = function.value  # type: ignore[attr-defined]  # the class was compared, for speed
+            if owner.__class__ is ast.Name:
+                self.names.add(owner.id)
+            else:
+                stack.append(owner)
             last = function.attr  # type: ignore[attr-defined]  # likewise
             if last in _FILLING:
-                self.bind_filled(function.value, last, node)  # type: ignore[attr-defined]  # likewise
+                self.bind_filled(owner, last, node)
         else:
             self.callee(function, callee, stack)
             return
@@ -124,6 +127,8 @@ class ExpressionReader(BindingReader):
 
     def arguments(self, values: Sequence[ast.expr], stack: list[ast.AST]) -> tuple[str, ...]:
         """Spell the arguments of a call, keep their strings, leave the rest on the stack."""
+        if not values:
+            return ()
         spelled: list[str] = []
         rest: list[ast.AST] = []
         for value in values:
@@ -141,7 +146,7 @@ class ExpressionReader(BindingReader):
                 spelled.append("")
                 self.texts_of(value.elts, "argument", rest)  # type: ignore[attr-defined]  # likewise
             else:
-                spelled.append(spell.argument(value))
+                spelled.append(spell.dotted(value) if kind in _SPELLED else spell.argument(value))
                 rest.append(value)
         rest.reverse()
         stack += rest
@@ -183,7 +188,10 @@ class ExpressionReader(BindingReader):
             is_extent = isinstance(node.value, ast.Attribute) and node.value.attr in {"shape", "strides"}
             if not is_extent:
                 self.address([key], reads=isinstance(node.ctx, ast.Load))
-            self.texts_of([key], "key", stack)
+            if key.__class__ is ast.Name:
+                self.names.add(key.id)
+            else:
+                self.texts_of([key], "key", stack)
         stack.append(node.value)
 
     def address(self, keys: Sequence[ast.AST], *, reads: bool) -> None:
@@ -201,10 +209,10 @@ class ExpressionReader(BindingReader):
         """Record a comparison."""
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
-            if isinstance(op, _EQUALITIES):
+            if op.__class__ in _EQUALITIES:
                 if signs.is_difference(left) or not (signs.is_constant(left) or signs.is_constant(right)):
                     self.frame.bits |= _EQ
-            elif isinstance(op, _ORDERS):
+            elif op.__class__ in _ORDERS:
                 self.frame.bits |= _ORDER
             left = right
         self.texts_of([node.left, *node.comparators], "compare", stack)
@@ -290,12 +298,20 @@ class ExpressionReader(BindingReader):
             [
                 Param(
                     stars + arg.arg,
-                    spell.annotation(arg.annotation) if arg.annotation is not None else "",
+                    self.class_of(arg) if arg.annotation is not None else "",
                     self.source_of(default) if default is not None else "",
                 )
                 for arg, stars, default in rows
             ]
         )
+
+    def class_of(self, arg: ast.arg) -> str:
+        """The one class that the annotation of a parameter names; all that it names is kept in `noted`."""
+        note = arg.annotation
+        if note.__class__ is ast.Name:
+            return note.id
+        names = self.noted[arg] = spell.annotated(note)
+        return spell.one_of(names)
 
     # Assignments ------------------------------------------------------------------------------------------------------
 
@@ -303,7 +319,7 @@ class ExpressionReader(BindingReader):
         """Forget what the last statement used."""
         self.since = node.end_lineno or 0
         self.names.clear()
-        self.addresses = set()
+        self.addresses.clear()
         self.loads = False
 
     def flow(self, targets: Iterable[ast.expr], value: ast.expr | None, used: set[str], *, plain: bool = True) -> None:
@@ -327,16 +343,16 @@ class ExpressionReader(BindingReader):
             for loop in frame.loops:
                 loop.assigned.update(names)
 
-    def store(self, *nodes: ast.expr) -> None:
+    def store(self, target: ast.expr) -> None:
         """Read assignment targets: a subscript stores."""
-        stack = list(nodes)
+        stack = [target]
         while stack:
             node = stack.pop()
-            if isinstance(node, ast.Subscript):
+            if isinstance(node, ast.Attribute):
+                self.read_all([node.value])
+            elif isinstance(node, ast.Subscript):
                 self.frame.bits |= _STORE
-                self.walk([node])
-            elif isinstance(node, ast.Attribute):
-                self.walk([node.value])
+                self.read_all([node])
             elif isinstance(node, _DISPLAYS):
                 stack += reversed(node.elts)
             elif isinstance(node, ast.Starred):
@@ -348,7 +364,7 @@ class ExpressionReader(BindingReader):
         if text:
             return text
         if self.lines is None:
-            self.lines = _NEWLINE.split(self.data)
+            self.lines = self.data.splitlines()
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         lines = self.lines[first : last + 1]
         if not lines:
@@ -356,6 +372,14 @@ class ExpressionReader(BindingReader):
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
         return b" ".join(line.strip() for line in lines).decode(errors="replace")[:_LONGEST_DEFAULT]
+
+
+def _leave(part: object, stack: list[ast.AST]) -> None:
+    """Leave what a field of a node holds on a stack."""
+    if isinstance(part, list):
+        stack += [item for item in reversed(part) if item is not None]
+    elif isinstance(part, ast.AST):
+        stack.append(part)
 
 
 def _used(keys: Sequence[ast.AST]) -> tuple[set[str], bool]:

@@ -8,6 +8,7 @@ from recon.index.records import Feature, Outline, ScopeKind
 
 FEEDS = Feature(1 << 29)
 """A loop in a method whose class has, below what the method calls of it, an `argmax`. Found in a whole outline."""
+_CHOOSES = int(Feature.ARGMAX)
 _DEEPEST = 3
 """Methods on the way from the loop to the choice: sampling, its greedy form, a helper."""
 
@@ -15,6 +16,8 @@ _DEEPEST = 3
 def feeding_loops(outline: Outline) -> frozenset[int]:
     """Scopes of the methods with a loop that lead, within their class, to a choice of the best."""
     scopes = outline.scopes
+    if not any(int(scope.features) & _CHOOSES for scope in scopes):  # most files; flags are slow to combine
+        return frozenset()
     own = {(scope.parent, scope.name): scope for scope in scopes if scope.kind is ScopeKind.FUNCTION}
     classes = {scope.id for scope in scopes if scope.kind is ScopeKind.CLASS}
     methods = {scope.id: scope for scope in own.values() if scope.parent in classes and scope.params}

@@ -390,7 +390,6 @@ def index_of(
         asked: All combinations that `Index.ask` will be given, if they are known: no C++ beside them is parsed.
     """
     progress.start("indexing files", len(snapshot.files))
-    by_digest: dict[str, Outline]
     if workers:
         by_digest = dict(outlines(snapshot.files, blobs, cache, progress, workers, asked=asked))
     else:

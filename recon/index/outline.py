@@ -8,6 +8,7 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import chain
 
 from msgspec.structs import replace
@@ -27,7 +28,6 @@ _LOOP, _NESTED, _BREAK = int(Feature.LOOP), int(Feature.NESTED_LOOP), int(Featur
 _ENDLESS = int(Feature.ENDLESS)
 _CHASE, _INDEX = int(Feature.CHASE), int(Feature.INDEX_BY_INDEX)
 _CHOICE = re.compile(r"'|\.[A-Z][A-Z0-9_]*(?: |$)")
-_CLASS = re.compile(r"(?:^|\.)_?[A-Z]\w*[a-z]\w*(?:\(\))?$")
 _MANY = frozenset({ast.Subscript, ast.BinOp, ast.Constant})  # annotations that can name more than one class
 
 
@@ -77,7 +77,7 @@ class _Reader(ExpressionReader):
 
     def __init__(self, tree: ast.Module, data: bytes) -> None:
         super().__init__(data, Frame(0, tree, None, jit=False))
-        self.todo: list[ast.AST] = [EndScope(), *reversed(tree.body)]
+        self.todo: list[object] = [_END_SCOPE, *reversed(tree.body)]
         self.heads: dict[ast.stmt, int] = {}  # of each elif that waits: the line of the first test of its chain
         self.forks: list[tuple[Fork, int, int, int]] = []  # with how much was known where the body begins
         self.scopes.append(_scope(0, -1, ScopeKind.MODULE, "", tree))
@@ -119,19 +119,20 @@ class _Reader(ExpressionReader):
         self.here = scope
         self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernel_decorator, decorators)))
         self.annotations(arguments, node.returns)
-        self.todo.append(EndScope())
+        self.todo.append(_END_SCOPE)
         self.push(node.body)
 
     def annotations(self, arguments: ast.arguments, returns: ast.expr | None) -> None:
         """Record what a parameter's annotation says beyond its one class, and the strings that it allows."""
-        for arg in chain(arguments.posonlyargs, arguments.args, arguments.kwonlyargs):
+        for arg in chain(arguments.posonlyargs, arguments.args, arguments.kwonlyargs) if self.noted else ():
+            names = self.noted.get(arg, ())
             if arg.annotation.__class__ not in _MANY:
                 continue
-            names = spell.annotated(arg.annotation)
             if len(names) > 1 or any(suffix for suffix, _ in names):
                 for suffix, name in names:
                     self.add_bind(arg.arg + suffix, "", name, arg.lineno)
             self.allow(arg.annotation)
+        self.noted.clear()
         self.allow(returns)
 
     def allow(self, annotation: ast.expr | None) -> None:
@@ -159,13 +160,14 @@ class _Reader(ExpressionReader):
         )
         self.here = scope
         self.frame = Frame(scope, node, self.frame, jit=False)
-        self.todo.append(EndScope())
+        self.todo.append(_END_SCOPE)
         self.push(node.body)
 
-    def end_scope(self, _: ast.AST) -> None:
+    def end_scope(self, _: EndScope) -> None:
         """Close a scope: its signs are known now."""
         frame = self.frame
-        self.scopes[frame.id] = replace(self.scopes[frame.id], features=Feature(frame.bits))
+        if frame.bits:
+            self.scopes[frame.id] = replace(self.scopes[frame.id], features=_features(frame.bits))
         if frame.outer is not None:
             self.frame = frame.outer
             self.here = frame.outer.id
@@ -186,14 +188,14 @@ class _Reader(ExpressionReader):
     def expression(self, node: ast.Expr) -> None:
         """Read an expression that stands alone; a string there is documentation."""
         if node.value.__class__ is not ast.Constant:
-            self.walk([node.value])
+            self.read_all([node.value])
 
     def returning(self, node: ast.Return) -> None:
         """Read a return; inside a loop it breaks it."""
         if self.frame.loops:
             self.frame.bits |= _BREAK
         if node.value is not None:
-            self.walk([node.value])
+            self.read_all([node.value])
             if node.value.__class__ is ast.Constant:
                 return
             for suffix, text in spell.values(node.value):
@@ -206,10 +208,12 @@ class _Reader(ExpressionReader):
     def assign(self, node: ast.Assign) -> None:
         """Read `a = b = value`."""
         self.fresh(node)
-        self.walk([node.value])
-        self.flow(node.targets, node.value, self.names)
+        value, frame = node.value, self.frame
+        self.read_all([value])
+        if frame.loops or frame.loaded or self.loads:
+            self.flow(node.targets, value, self.names)
         for target in node.targets:
-            self.bind(target, node.value)
+            self.bind(target, value)
             if target.__class__ is not ast.Name:
                 self.store(target)
 
@@ -217,7 +221,7 @@ class _Reader(ExpressionReader):
         """Read `a: note = value`."""
         self.fresh(node)
         if node.value is not None:
-            self.walk([node.value])
+            self.read_all([node.value])
             self.flow([node.target], node.value, self.names)
         self.bind(node.target, node.value, node.annotation)
         self.store(node.target)
@@ -227,13 +231,13 @@ class _Reader(ExpressionReader):
         """Read `a += value`."""
         self.fresh(node)
         self.operator(node.op, node.target, node.value)
-        self.walk([node.value])
+        self.read_all([node.value])
         self.flow([node.target], None, self.names, plain=False)
         self.store(node.target)
 
     def branch(self, node: ast.If) -> None:
         """Read an if."""
-        self.walk([node.test])
+        self.read_all([node.test])
         self.under(-1)
         head = self.heads.pop(node, node.lineno)
         if len(node.orelse) == 1 and node.orelse[0].__class__ is ast.If:
@@ -245,7 +249,7 @@ class _Reader(ExpressionReader):
 
     def fork(self, fork: Fork, body: Sequence[ast.stmt]) -> None:
         """Leave a body that runs if a test holds."""
-        self.todo.append(EndFork())
+        self.todo.append(_END_FORK)
         self.push(body)
         self.todo.append(fork)
 
@@ -253,15 +257,15 @@ class _Reader(ExpressionReader):
         """Enter such a body."""
         self.forks.append((fork, len(self.calls), len(self.imports), len(self.binds)))
 
-    def end_fork(self, _: ast.AST) -> None:
+    def end_fork(self, _: EndFork) -> None:
         """Leave it: whether it names a class is known now."""
         fork, calls, imports, binds = self.forks.pop()
-        named = chain(
-            (call.callee for call in self.calls[calls:]),
-            (item.name for item in self.imports[imports:]),
-            (bind.value for bind in self.binds[binds:]),
-        )
-        if _CHOICE.search(fork.branch[0]) or any(map(_CLASS.search, named)):
+        if (
+            _CHOICE.search(fork.branch[0])
+            or any(map(signs.names_class, [call.callee for call in self.calls[calls:]]))
+            or any(map(signs.names_class, [item.name for item in self.imports[imports:]]))
+            or any(map(signs.names_class, [bind.value for bind in self.binds[binds:]]))
+        ):
             self.branches.append(Branch(self.frame.id, *fork.branch))
 
     def open_loop(self, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], ends: set[str]) -> None:
@@ -270,10 +274,10 @@ class _Reader(ExpressionReader):
         frame.bits |= _NESTED | _LOOP if frame.loops else _LOOP
         frame.loops.append(signs.Loop(ends))
         self.push(orelse)
-        self.todo.append(EndLoop())
+        self.todo.append(_END_LOOP)
         self.push(body)
 
-    def end_loop(self, _: ast.AST) -> None:
+    def end_loop(self, _: EndLoop) -> None:
         """Leave a loop: what it carries from round to round is known now."""
         loop = self.frame.loops.pop()
         if loop.is_chase():
@@ -283,7 +287,7 @@ class _Reader(ExpressionReader):
 
     def for_loop(self, node: ast.For | ast.AsyncFor) -> None:
         """Read a for."""
-        self.walk([node.iter])
+        self.read_all([node.iter])
         self.frame.loaded.difference_update(spell.target_names(node.target))
         self.under(node.lineno)
         self.bind_element(node.target, node.iter)
@@ -296,12 +300,12 @@ class _Reader(ExpressionReader):
         if signs.is_endless(node.test):
             self.frame.bits |= _ENDLESS
         self.open_loop(node.body, node.orelse, signs.ends_walk(node.test))
-        self.walk([node.test])
+        self.read_all([node.test])
 
     def with_block(self, node: ast.With | ast.AsyncWith) -> None:
         """Read a with."""
         for item in node.items:
-            self.walk([item.context_expr])
+            self.read_all([item.context_expr])
             if text := spell.dotted(item.context_expr):
                 self.add_bind("with", text, "", node.lineno)
             if item.optional_vars is not None:
@@ -320,7 +324,7 @@ class _Reader(ExpressionReader):
 
     def match(self, node: ast.Match) -> None:
         """Read a match: a literal pattern is a comparison."""
-        self.walk([node.subject])
+        self.read_all([node.subject])
         self.under(-1)
         for case in reversed(node.cases):
             self.walk([case.guard])
@@ -364,6 +368,15 @@ class _Reader(ExpressionReader):
         self.frame.globals.update(dict.fromkeys(node.names, owner))
 
 
+@cache
+def _features(bits: int) -> Feature:
+    """The flags of some bits: files have few sets of them, and a flag is slow to make."""
+    return Feature(bits)
+
+
+_NONE = Feature(0)
+
+
 def _scope(
     scope: int,
     parent: int,
@@ -387,7 +400,7 @@ def _scope(
         if node.decorator_list:
             first = min(line, node.decorator_list[0].lineno)
     last = last or line
-    return Scope(scope, parent, kind, name, line, first, last, Feature(0), params, bases, decorators, returns, around)
+    return Scope(scope, parent, kind, name, line, first, last, _NONE, params, bases, decorators, returns, around)
 
 
 def _decorator(node: ast.expr) -> str:
@@ -400,7 +413,8 @@ def _base(node: ast.expr) -> str:
     return spell.dotted(node.value if isinstance(node, ast.Subscript) else node)
 
 
-_STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {
+_END_SCOPE, _END_FORK, _END_LOOP = EndScope(), EndFork(), EndLoop()
+_STATEMENTS: dict[type, Callable[..., None]] = {
     EndLoop: _Reader.end_loop,
     Fork: _Reader.open_fork,
     EndFork: _Reader.end_fork,

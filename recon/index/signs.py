@@ -1,7 +1,9 @@
 """The cheap signs of a function: what a call, a comparison or a loop says, by structure alone."""
 
 import ast
+import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from recon.index.records import Feature
 from recon.index.spell import words
@@ -39,6 +41,7 @@ _COMPARISONS = {
     **dict.fromkeys(words("lt le gt ge less less_equal greater greater_equal"), int(Feature.COMPARE_ORDER)),
     **dict.fromkeys(words("div div_ divide true_divide fdiv div_rn"), int(Feature.DIVIDE)),
 }
+_CLASS = re.compile(r"_?[A-Z]\w*[a-z]\w*(?:\(\))?$")
 _PICKS = frozenset({"max", "min"})
 _ARRAYS = frozenset({"np", "numpy", "jnp"})
 _TRITON = frozenset({"tl", "gl", "tlx"})
@@ -109,6 +112,12 @@ def is_kernel_decorator(name: str) -> bool:
     """Whether a decorator makes a function a kernel of a just-in-time compiler."""
     last = name.rpartition(".")[2].lower()
     return "jit" in last or last in {"autotune", "heuristics", "prim_func"} or name in {"cute.kernel", "gluon.kernel"}
+
+
+@lru_cache(maxsize=1 << 14)  # the same names come again and again, and in bodies around bodies
+def names_class(name: str) -> bool:
+    """Whether the last part of a name is spelled as classes are."""
+    return _CLASS.match(name, name.rfind(".") + 1) is not None
 
 
 def ends_walk(test: ast.expr) -> set[str]:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
 
 def words(text: str) -> frozenset[str]:
@@ -27,6 +27,8 @@ _LITERALS = frozenset(
     {ast.Constant, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Compare, ast.UnaryOp}
     | {ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
 )
+_NAMELESS = _LITERALS | {ast.IfExp, ast.BoolOp, ast.Starred}
+"""Expressions that spell no name, but for a literal of which an attribute is taken."""
 _DISPLAYS = frozenset(
     {ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
 )
@@ -44,6 +46,7 @@ _TYPES: dict[type[ast.expr], str] = {
     ast.JoinedStr: "<str>",
     ast.GeneratorExp: "<generator>",
 }
+_GETATTR = "getattr"
 _KEY = re.compile(r"[\w-]{1,40}\Z")
 _HIGHEST = 1 << 16
 _DEEPEST_ENTRY = 3
@@ -57,30 +60,47 @@ def dotted(node: ast.expr) -> str:
     """
     kind = node.__class__
     if kind is ast.Name:
-        return str(node.id)  # type: ignore[attr-defined]  # the class was compared, for speed
-    if kind is ast.Attribute and node.value.__class__ is ast.Name:  # type: ignore[attr-defined]  # likewise
-        return f"{node.value.id}.{node.attr}"  # type: ignore[attr-defined]  # likewise
+        return node.id  # type: ignore[attr-defined, no-any-return]  # the class was compared, for speed
+    if kind is ast.Attribute:
+        base = node.value  # type: ignore[attr-defined]  # likewise
+        if base.__class__ is ast.Name:
+            return f"{base.id}.{node.attr}"  # type: ignore[attr-defined]  # likewise
+        if base.__class__ is ast.Attribute and base.value.__class__ is ast.Name:
+            return f"{base.value.id}.{base.attr}.{node.attr}"  # type: ignore[attr-defined]  # likewise
+    elif kind is ast.Call:
+        called = node.func  # type: ignore[attr-defined]  # likewise
+        if called.__class__ is ast.Attribute and called.value.__class__ is ast.Name:
+            return f"{called.value.id}.{called.attr}()"
+        if called.__class__ is ast.Name and called.id != _GETATTR:
+            return f"{called.id}()"
+    elif kind in _NAMELESS:
+        return ""
+    return _joined(node)
+
+
+def _joined(node: ast.expr) -> str:
+    """What an expression spells, part by part."""
     parts: list[str] = []
     while len(parts) < _MOST_PARTS:
         kind = node.__class__
         if kind is ast.Attribute:
-            parts.append("." + node.attr)  # type: ignore[attr-defined]  # likewise
+            parts.append("." + node.attr)  # type: ignore[attr-defined]  # the class was compared, for speed
             node = node.value  # type: ignore[attr-defined]  # likewise
         elif kind is ast.Name:
             parts.append(node.id)  # type: ignore[attr-defined]  # likewise
             parts.reverse()
             return "".join(parts)
+        elif kind is ast.Call:
+            name = read_by_getattr(node)  # type: ignore[arg-type]  # likewise
+            parts.append("." + name if name else "()")
+            node = node.args[0] if name else node.func  # type: ignore[attr-defined]  # likewise
         elif kind in _LITERALS or kind is ast.Lambda:
             return _rooted(node, parts)
-        elif isinstance(node, ast.Call):
-            name = read_by_getattr(node)
-            parts.append("." + name if name else "()")
-            node = node.args[0] if name else node.func
-        elif isinstance(node, ast.Subscript):
-            parts.append(f"[{key(node.slice)}]")
-            node = node.value
-        elif isinstance(node, ast.Await):
-            node = node.value
+        elif kind is ast.Subscript:
+            parts.append(f"[{key(node.slice)}]")  # type: ignore[attr-defined]  # likewise
+            node = node.value  # type: ignore[attr-defined]  # likewise
+        elif kind is ast.Await:
+            node = node.value  # type: ignore[attr-defined]  # likewise
         else:
             return ""
     return ""
@@ -119,7 +139,8 @@ def key(node: ast.expr) -> str:
 
 def read_by_getattr(call: ast.Call) -> str:
     """The attribute that `getattr(x, "name")` reads, '' for any other call."""
-    if isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1:
+    function = call.func
+    if function.__class__ is ast.Name and function.id == _GETATTR and len(call.args) > 1:
         name = call.args[1]
         if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
             return name.value
@@ -159,8 +180,19 @@ def constant(value: object) -> str:
 
 def annotation(node: ast.expr | None) -> str:
     """The one class that an annotation names, '' if it names none or several."""
-    names = [name for suffix, name in annotated(node) if not suffix]
-    return names[0] if len(names) == 1 else ""
+    if node is None:
+        return ""
+    if node.__class__ is ast.Name:
+        return node.id
+    return one_of(annotated(node))
+
+
+def one_of(names: list[tuple[str, str]]) -> str:
+    """The one class among those that an annotation names, '' if it names none or several."""
+    if len(names) == 1:
+        return "" if names[0][0] else names[0][1]
+    things = [name for suffix, name in names if not suffix]
+    return things[0] if len(things) == 1 else ""
 
 
 def annotated(node: ast.expr | None) -> list[tuple[str, str]]:
@@ -168,48 +200,58 @@ def annotated(node: ast.expr | None) -> list[tuple[str, str]]:
 
     Where the class itself is meant, and no instance of it, it is spelled `type[X]`.
     """
-    if isinstance(node, ast.Name):
+    if node.__class__ is ast.Name:
         return [("", node.id)]
     found: list[tuple[str, str]] = []
     stack: list[tuple[str, ast.expr | None]] = [("", node)]
     while stack and len(found) < _MOST_PARTS:
         suffix, part = stack.pop()
-        match part:
-            case ast.Name() | ast.Attribute():
-                if name := dotted(part):
-                    found.append((suffix, name))
-            case ast.Constant(value=str() as text):
-                if _DOTTED.match(text):
-                    found.append((suffix, text))
+        if isinstance(part, ast.Name | ast.Attribute):
+            if name := dotted(part):
+                found.append((suffix, name))
+        elif isinstance(part, ast.Constant):
+            if isinstance(part.value, str):
+                if _DOTTED.match(part.value):
+                    found.append((suffix, part.value))
                 else:
-                    stack.append((suffix, _quoted(text)))
-            case ast.BinOp(op=ast.BitOr()):
-                stack += [(suffix, part.right), (suffix, part.left)]
-            case ast.Subscript() if dotted(part.value).rpartition(".")[2] in _METACLASSES:
-                found += [(suffix, f"type[{name}]") for name in (annotation(part.slice),) if name]
-            case ast.Subscript():
-                stack += reversed([(suffix + more, inner) for more, inner in _inside(part)])
+                    stack.append((suffix, _quoted(part.value)))
+        elif isinstance(part, ast.Subscript):
+            names, inside = _inside(part)
+            found += [(suffix, name) for name in names]
+            stack += [(suffix + more, inner) for more, inner in reversed(inside)]
+        elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr):
+            stack += [(suffix, part.right), (suffix, part.left)]
     return found
 
 
-def _inside(node: ast.Subscript) -> Iterator[tuple[str, ast.expr]]:
-    """What a generic annotation is about: the parts that name classes of values."""
+def _inside(node: ast.Subscript) -> tuple[Sequence[str], Sequence[tuple[str, ast.expr]]]:
+    """What a generic annotation is about: the class that is meant itself, or the parts that name classes of values."""
     base = dotted(node.value).rpartition(".")[2]
+    if base in _METACLASSES:
+        name = annotation(node.slice)
+        return [f"type[{name}]"] if name else (), ()
+    return (), _of_values(node, base)
+
+
+def _of_values(node: ast.Subscript, base: str) -> list[tuple[str, ast.expr]]:
+    """The parts of a generic annotation that name classes of values, by the name of its own class."""
     elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if not elements:
-        return
+    if not elements or base in _NO_VALUES:
+        return []
     if base in _WRAPPERS:
-        yield "", elements[0]
-    elif base == "Union":
-        yield from (("", element) for element in elements)
-    elif base in _FIRST_ELEMENT:
-        yield "[]", elements[0]
-    elif base in _LAST_ELEMENT:
-        yield "[]", elements[-1]
-    elif base in {"tuple", "Tuple"}:
-        yield from (("[]", element) for element in elements)
-    elif base not in {"Callable", "Literal", "Awaitable", "Coroutine", "TypeGuard", "TypeIs"}:
-        yield "", node.value  # a generic class of the tree
+        return [("", elements[0])]
+    if base == "Union":
+        return [("", element) for element in elements]
+    if base in _FIRST_ELEMENT:
+        return [("[]", elements[0])]
+    if base in _LAST_ELEMENT:
+        return [("[]", elements[-1])]
+    if base in {"tuple", "Tuple"}:
+        return [("[]", element) for element in elements]
+    return [("", node.value)]  # a generic class of the tree
+
+
+_NO_VALUES = frozenset({"Callable", "Literal", "Awaitable", "Coroutine", "TypeGuard", "TypeIs"})
 
 
 def _quoted(text: str) -> ast.expr | None:
@@ -222,63 +264,76 @@ def _quoted(text: str) -> ast.expr | None:
         return None
 
 
-def choices(node: ast.expr | None) -> Iterator[str]:
+def choices(node: ast.expr | None) -> list[str]:
     """The strings that a `Literal[...]` anywhere in an annotation allows."""
+    found: list[str] = []
     stack = [node]
     while stack:
         part = stack.pop()
-        match part:
-            case ast.Subscript(value=base, slice=ast.Tuple(elts=elements)):
-                literal = dotted(base).rpartition(".")[2] == "Literal"
-            case ast.Subscript(value=base, slice=element):
-                elements = [element]
-                literal = dotted(base).rpartition(".")[2] == "Literal"
-            case ast.BinOp(op=ast.BitOr()):
-                elements, literal = [part.left, part.right], False
-            case _:
-                continue
-        if literal:
-            yield from (e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str))
-        else:
-            stack += elements
+        if isinstance(part, ast.Subscript):
+            key = part.slice
+            elements = key.elts if isinstance(key, ast.Tuple) else [key]
+            if dotted(part.value).rpartition(".")[2] == "Literal":
+                found += [e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+            else:
+                stack += elements
+        elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr):
+            stack += [part.left, part.right]
+    return found
 
 
-def asked(test: ast.expr) -> Iterator[str]:
+def asked(test: ast.expr) -> list[str]:
     """What a test asks for: names with dots, calls with `()`, strings in quotes; what must not hold is left out."""
+    found: list[str] = []
     stack = [test]
     while stack:
         part = stack.pop()
-        match part:
-            case ast.Constant(value=str() as text):
-                if _ASKED.match(text):
-                    yield f"'{text}'"
-            case ast.UnaryOp(op=ast.Not()) | ast.Constant():
-                continue
-            case ast.Compare():
-                sides = zip(part.ops, part.comparators, strict=True)
-                held = [side for op, side in sides if not isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot)]
-                stack += reversed([part.left, *held] if held else [])
-            case ast.Name() | ast.Attribute() | ast.Call():
-                if name := dotted(part):
-                    yield name
-                if isinstance(part, ast.Call) and not read_by_getattr(part):
-                    stack += reversed(part.args)
-            case _:
-                stack += reversed([child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)])
+        kind = part.__class__
+        if kind is ast.Name or kind is ast.Attribute:
+            if name := dotted(part):
+                found.append(name)
+        elif isinstance(part, ast.Call):
+            if name := dotted(part):
+                found.append(name)
+            if not read_by_getattr(part):
+                stack += part.args[::-1]
+        elif isinstance(part, ast.Constant):
+            if isinstance(part.value, str) and _ASKED.match(part.value):
+                found.append(f"'{part.value}'")
+        else:
+            stack += _held(part)
+    return found
 
 
-def target_names(target: ast.expr) -> Iterator[str]:
+def _held(test: ast.expr) -> Iterable[ast.expr]:
+    """The parts of a test that must hold, last first."""
+    if isinstance(test, ast.Compare):
+        sides = zip(test.ops, test.comparators, strict=True)
+        held = [side for op, side in sides if op.__class__ not in _UNLIKE]
+        return [*reversed(held), test.left] if held else ()
+    if isinstance(test, ast.UnaryOp) and test.op.__class__ is ast.Not:
+        return ()
+    return reversed([child for child in ast.iter_child_nodes(test) if isinstance(child, ast.expr)])
+
+
+_UNLIKE = frozenset({ast.NotEq, ast.NotIn, ast.IsNot})
+
+
+def target_names(target: ast.expr) -> list[str]:
     """The plain names that an assignment to this target binds."""
+    if target.__class__ is ast.Name:
+        return [target.id]
+    found: list[str] = []
     stack = [target]
     while stack:
         node = stack.pop()
-        match node:
-            case ast.Name():
-                yield node.id
-            case ast.Tuple() | ast.List():
-                stack += reversed(node.elts)
-            case ast.Starred():
-                stack.append(node.value)
+        if isinstance(node, ast.Name):
+            found.append(node.id)
+        elif isinstance(node, ast.Tuple | ast.List):
+            stack += node.elts[::-1]
+        elif isinstance(node, ast.Starred):
+            stack.append(node.value)
+    return found
 
 
 def values(value: ast.expr | None) -> list[tuple[str, str]]:
@@ -292,9 +347,13 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
     if kind is ast.Name or kind is ast.Attribute:
         name = dotted(value)
         return [("", name)] if name else []
+    if kind is ast.Call:
+        name = dotted(value)
+        found = [("", name)] if name else []
+        return found + entries(value) if _called(value) else found  # type: ignore[arg-type]  # likewise
     if kind in _LITERALS and kind not in _DISPLAYS:
         return []
-    found: list[tuple[str, str]] = []
+    found = []
     for node in _alternatives(value):
         if text := dotted(node):
             found.append(("", text))
@@ -305,8 +364,12 @@ def values(value: ast.expr | None) -> list[tuple[str, str]]:
     return found
 
 
-def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+def _alternatives(value: ast.expr) -> list[ast.expr]:
     """What `a if c else b`, `a or b` and `{"k": a}[k]` choose from."""
+    kind = value.__class__
+    if kind not in _CHOOSING:
+        return [value] if kind is not ast.Constant else []
+    found: list[ast.expr] = []
     stack = [value]
     while stack:
         node = stack.pop()
@@ -319,39 +382,55 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):
             stack += reversed(node.value.values)
         elif node.__class__ is not ast.Constant:
-            yield node
+            found.append(node)
+    return found
 
 
-def entries(value: ast.expr, depth: int = 0) -> Iterator[tuple[str, str]]:
+_CHOOSING = frozenset({ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Subscript})
+
+
+def entries(value: ast.expr, depth: int = 0) -> list[tuple[str, str]]:
     """What a display of things holds: the text of each entry, with its key as a suffix, nested ones with several."""
+    found: list[tuple[str, str]] = []
     for name, part in _parts(value):
         for each in _alternatives(part):
             if text := dotted(each):
-                yield f"[{name}]", text
+                found.append((f"[{name}]", text))
             elif (kind := _TYPES.get(each.__class__, "")) and depth < _DEEPEST_ENTRY:
                 inside = [(f"[{name}]{suffix}", text) for suffix, text in entries(each, depth + 1)]
                 if inside:
-                    yield f"[{name}]", kind
-                    yield from inside
+                    found.append((f"[{name}]", kind))
+                    found += inside
+    return found
 
 
 def _parts(value: ast.expr) -> Iterable[tuple[str, ast.expr]]:
     """The entries of a display, each with its key, '' where that is not written out."""
-    match value:
-        case ast.Dict():
-            keys = [key(each) if each is not None else "" for each in value.keys]
-            return zip(keys, value.values, strict=True)
-        case ast.List() | ast.Tuple():
-            is_plain = len(value.elts) <= _MOST_PARTS and ast.Starred not in {each.__class__ for each in value.elts}
-            return [(str(place) if is_plain else "", each) for place, each in enumerate(value.elts)]
-        case ast.Set():
-            return [("", each) for each in value.elts]
-        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-            return [("", value.elt)]
-        case ast.DictComp():
-            return [("", value.value)]
-        case ast.Call(args=[(ast.List() | ast.Tuple() | ast.Dict() | ast.ListComp() | ast.GeneratorExp()) as inner]):
-            return _parts(inner)
-        case ast.Call(func=ast.Name(id="dict" | "OrderedDict"), keywords=keywords):
-            return [(repr(each.arg or ""), each.value) for each in keywords]
+    if isinstance(value, ast.Call):
+        return _called(value)
+    if isinstance(value, ast.Dict):
+        keys = [key(each) if each is not None else "" for each in value.keys]
+        return zip(keys, value.values, strict=True)
+    if isinstance(value, ast.List | ast.Tuple):
+        is_plain = len(value.elts) <= _MOST_PARTS and ast.Starred not in {each.__class__ for each in value.elts}
+        return [(str(place) if is_plain else "", each) for place, each in enumerate(value.elts)]
+    if isinstance(value, ast.Set):
+        return [("", each) for each in value.elts]
+    if isinstance(value, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        return [("", value.elt)]
+    if isinstance(value, ast.DictComp):
+        return [("", value.value)]
     return ()
+
+
+def _called(call: ast.Call) -> Sequence[tuple[str, ast.expr]]:
+    """The entries of what a call makes of a display, or of its keywords: `list([a])`, `dict(a=b)`."""
+    if len(call.args) == 1 and call.args[0].__class__ in _GIVEN:
+        return list(_parts(call.args[0]))
+    function = call.func
+    if function.__class__ is ast.Name and function.id in {"dict", "OrderedDict"}:
+        return [(repr(each.arg or ""), each.value) for each in call.keywords]
+    return ()
+
+
+_GIVEN = frozenset({ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.GeneratorExp})

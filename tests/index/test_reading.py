@@ -17,7 +17,7 @@ from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.index import Index, index_of
 from recon.index.python_terms import MAX_SLICE_BYTES
-from recon.index.reading import READERS, Subject
+from recon.index.reading import READERS, ROWS_AT_ONCE, Subject
 from recon.index.records import Feature
 from recon.index.sighting import Sighting
 from recon.ports import Silent
@@ -182,6 +182,15 @@ def test_answers_are_kept(read: Read) -> None:
 
     assert first == notes(read(tree, ask=others, progress=progress))
     assert ([1], 1) == (progress.totals, progress.done)
+
+
+def test_answers_are_kept_however_many_there_are(read: Read) -> None:
+    """They are written by the handful: neither a full one nor the rest may be lost, and none is given twice."""
+    tree = {f"f{number}.py": loop(f"one{number}") for number in range(2 * ROWS_AT_ONCE + 1)}
+    first = notes(read(tree))
+
+    assert len(tree) == len(first)
+    assert first == notes(read(tree, ask=others))
 
 
 def test_that_nothing_was_seen_is_kept_too(read: Read) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from recon.detectors.shapes.terms import Load, loads
+from recon.detectors.shapes.terms import Load, loads, names_in
 from recon.index.term import Term
 
 
@@ -32,11 +32,15 @@ class Behind:
     def __init__(self, definitions: Mapping[str, Sequence[Defined]]) -> None:
         self._definitions = definitions
         self._spelled: dict[int, tuple[Term, frozenset[str]]] = {}
+        self._inside: dict[int, tuple[Term, dict[int, Term]]] = {}
+        self._valued: dict[tuple[str, int], list[Term]] = {}
         self._onward: dict[tuple[str, int], frozenset[str]] = {}
         self._closed: dict[tuple[str, int], frozenset[str]] = {}
         self._led: dict[tuple[int, int], tuple[Term, frozenset[str]]] = {}
         self._used_by: dict[int, dict[str, set[str]]] = {}
         self._loads: dict[int, tuple[Term, list[Load]]] = {}
+        self._read: dict[tuple[int, int], tuple[Term, list[Load]]] = {}
+        self._named: dict[tuple[str, int], dict[int, Load]] = {}
 
     def names(self, term: Term, loop: Term | None) -> set[str]:
         """Dotted names that may have a part in a value."""
@@ -54,14 +58,17 @@ class Behind:
 
     def loads(self, term: Term, loop: Term | None) -> list[Load]:
         """Loads that may have a part in a value."""
-        found: dict[int, Load] = {}
-        for value in self.values(term, loop):
-            found.update({id(load.term): load for load in self._loads_in(value)})
-        return list(found.values())
+        known = self._read.get((id(term), id(loop)))
+        if known is None:
+            found = {id(load.term): load for load in self._loads_in(term)}
+            for name in self.names(term, loop):
+                found.update(self._loads_at(name, loop))
+            known = self._read[id(term), id(loop)] = term, list(found.values())
+        return known[1]
 
     def holds(self, term: Term, part: Term, loop: Term | None) -> bool:
         """Whether one term may have a part in another's value."""
-        if any(each is part for each in term.walk()):
+        if id(part) in self._parts(term):
             return True
         return not self._leading_to(part, loop).isdisjoint(self._names_in(term))
 
@@ -110,8 +117,8 @@ class Behind:
         found: dict[int, list[tuple[str, Defined]]] = {}
         for name, definitions in self._definitions.items():
             for definition in definitions:
-                for part in definition.value.walk():
-                    found.setdefault(id(part), []).append((name, definition))
+                for part in self._parts(definition.value):
+                    found.setdefault(part, []).append((name, definition))
         return found
 
     def terms(self, term: Term, loop: Term | None) -> dict[int, Term]:
@@ -119,13 +126,24 @@ class Behind:
         found: dict[int, Term] = {}
         for value in self.values(term, loop):
             if id(value) not in found:
-                found.update({id(part): part for part in value.walk()})
+                found.update(self._parts(value))
         return found
 
-    def _values(self, name: str, loop: Term | None) -> Iterator[Term]:
-        for definition in self._definitions.get(name, ()):
-            if loop is None or any(outer is loop for outer in definition.loops):
-                yield definition.value
+    def _values(self, name: str, loop: Term | None) -> list[Term]:
+        known = self._valued.get((name, id(loop)))
+        if known is None:
+            definitions = self._definitions.get(name, ())
+            known = [d.value for d in definitions if loop is None or any(outer is loop for outer in d.loops)]
+            self._valued[name, id(loop)] = known
+        return known
+
+    def _loads_at(self, name: str, loop: Term | None) -> dict[int, Load]:
+        """The loads in the values of a name."""
+        known = self._named.get((name, id(loop)))
+        if known is None:
+            known = {id(load.term): load for value in self._values(name, loop) for load in self._loads_in(value)}
+            self._named[name, id(loop)] = known
+        return known
 
     def _closure(self, name: str, loop: Term | None) -> frozenset[str]:
         key = (name, id(loop))
@@ -155,8 +173,15 @@ class Behind:
     def _names_in(self, term: Term) -> frozenset[str]:
         known = self._spelled.get(id(term))
         if known is None:
-            names = frozenset(dotted for part in term.walk() if (dotted := part.dotted()))
-            known = self._spelled[id(term)] = (term, names)
+            known = self._spelled[id(term)] = (term, frozenset(names_in(term)))
+        return known[1]
+
+    def _parts(self, term: Term) -> dict[int, Term]:
+        """A term and all below it, by identity."""
+        known = self._inside.get(id(term))
+        if known is None:
+            walked = term.walk()
+            known = self._inside[id(term)] = (term, dict(zip(map(id, walked), walked, strict=True)))
         return known[1]
 
     def _loads_in(self, term: Term) -> list[Load]:

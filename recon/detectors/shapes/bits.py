@@ -17,7 +17,7 @@ def mask_bits(view: View) -> Iterator[Sighting]:
     """
     answers = [step.term for step in view.steps if step.term.op == "return"]
     for step in view.steps:
-        for term in step.term.walk():
+        for term in step.terms:
             looked_up = _bit(term)
             if looked_up is None or not any(view.holds(answer, term) for answer in answers):
                 continue

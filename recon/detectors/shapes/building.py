@@ -39,7 +39,7 @@ def topks(view: View) -> list[tuple[Term, Step]]:
     return [
         (term, step)
         for step in view.steps
-        for term in step.term.walk()
+        for term in step.terms
         if term.op == "call" and callee(term).endswith(("topk", "top_k"))
     ]
 
@@ -94,7 +94,7 @@ def _is_divided(view: View, top: Term) -> bool:
     return any(
         part.op == "op" and part.text in ("//", "/") and view.holds(part.parts[0], top)
         for step in view.steps
-        for part in step.term.walk()
+        for part in step.terms
     ) or any(view.holds(call, top) for call, _ in view.calls("floor_divide", "div", "divmod"))
 
 
@@ -148,7 +148,7 @@ def _is_wrapped(view: View, top: Term) -> bool:
     return any(
         part.op == "op" and part.text == "%" and view.holds(part.parts[0], top)
         for step in view.steps
-        for part in step.term.walk()
+        for part in step.terms
     ) or any(view.holds(call, top) for call, _ in view.calls("remainder", "fmod", "divmod"))
 
 
@@ -156,12 +156,9 @@ def _is_wrapped(view: View, top: Term) -> bool:
 
 
 def _best_first(view: View, loop: Term) -> Iterator[Sighting]:
-    counters = _counters(view, loop)
-    tables = {
-        store.base
-        for store in view.stores()
-        if within(store.step, loop) and any(counters & names_in(key) for key in store.keys)
-    }
+    stores = [store for store in view.stores() if within(store.step, loop)]
+    counters = _counters(view, loop) if len(stores) > 1 else set[str]()
+    tables = {store.base for store in stores if any(counters & names_in(key) for key in store.keys)}
     if len(tables) < 2:  # the scores, and what was chosen
         return
     for best, step in view.calls(*_BESTS):
@@ -182,13 +179,13 @@ def _counters(view: View, loop: Term) -> set[str]:
     found = {part.dotted() for part in loop.parts[0].walk()} - {""} if loop.op == "for" else set()
     for step in view.steps:
         if within(step, loop):
-            found |= {part.parts[0].dotted() for part in step.term.walk() if _is_rise(part)} - {""}
+            found |= {part.parts[0].dotted() for part in step.terms if part.op == "assign" and _is_rise(part)} - {""}
     return found
 
 
 def _is_rise(term: Term) -> bool:
-    """`n += 1`, `n++`, `n = n + 1`."""
-    if term.op != "assign" or len(term.parts) != 2:
+    """Whether an assignment is `n += 1`, `n++`, `n = n + 1`."""
+    if len(term.parts) != 2:
         return False
     target, value = term.parts
     if term.text == "+":

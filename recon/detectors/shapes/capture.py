@@ -98,7 +98,7 @@ def _uses(view: View) -> Iterator[Sighting]:
     """Fields by which sizes are computed or chosen."""
     fields: dict[str, int] = {}
     for step in view.steps:
-        for term in step.term.walk():
+        for term in step.terms:
             for part in _sizing(term):
                 dotted = part.dotted()
                 if dotted.startswith("self.") and dotted.count(".") == 1:

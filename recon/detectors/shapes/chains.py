@@ -273,7 +273,7 @@ def _writes(view: View, store: Store, bases: set[str], governed: set[str], compa
     if not written & bases:
         return False
     tests = [guard.test for guard in store.step.guards]
-    tests += [part for part in store.step.term.walk() if part.op == "kw"]  # the mask of a store
+    tests += [part for part in store.step.terms if part.op == "kw"]  # the mask of a store
     tests += [part.parts[0] for part in store.value.walk() if part.op == "select"]
     guards = {name for test in tests for name in view.names_behind(test)}
     if guards & governed or view.guarded_by(store.step, compare):

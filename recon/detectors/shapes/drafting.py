@@ -40,7 +40,7 @@ def _chooses(view: View, term: Term, loop: Term) -> bool:
 def _method_calls(view: View) -> Iterator[tuple[Term, Step]]:
     """Calls of what an object holds: one that was handed in or made here, for a module has no last output."""
     for step in view.steps:
-        for term in step.term.walk():
+        for term in step.terms:
             if term.op == "call" and term.parts[0].op == "attr" and len(term.parts) > 1:
                 root = term.parts[0].dotted().partition(".")[0]
                 if not root or root in view.params or root in view.definitions:

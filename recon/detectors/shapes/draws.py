@@ -59,7 +59,7 @@ def _writes(view: View, test: tuple[Term, Step], loop: Term, tokens: set[str], n
         taken = bases(view.loads_of(store.value, loop)) & tokens
         if not taken and not view.names_behind(store.value, loop) & nodes:
             continue
-        masked = any(view.holds(part, compare) for part in store.step.term.walk() if part.op == "kw")
+        masked = any(view.holds(part, compare) for part in store.step.terms if part.op == "kw")
         if masked or view.guarded_by(store.step, compare):
             return True
         if any(flags & view.names_behind(guard.test) for guard in store.step.guards):
@@ -82,7 +82,7 @@ def _leaves_rest(view: View, lookups: set[str], tokens: set[str]) -> bool:
         for store in taken_out
         if (view.names_behind(Term("name", store.base)) | {store.base}) & (roots | lookups)
     }
-    return any(_shares(term) & zeroed for step in view.steps for term in step.term.walk()) or any(
+    return any(_shares(term) & zeroed for step in view.steps for term in step.terms) or any(
         names_in(call) & zeroed for call, _ in view.calls("multinomial")
     )
 

@@ -4,28 +4,25 @@ The view does not track order inside a loop and errs towards "may": a shape is a
 that one loose answer rarely decides. Names are never interpreted, except those of the languages, of torch and Triton.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from recon.detectors.shapes.behind import Behind
-from recon.detectors.shapes.laid import Definition, Guard, Step, Store, all_keys, early_exit, elements, within
+from recon.detectors.shapes.laid import Definition, Guard, Step, Store, all_keys, early_exit, within
+from recon.detectors.shapes.origins import Origins
 from recon.detectors.shapes.outcomes import Outcomes
 from recon.detectors.shapes.terms import (
-    BEST,
-    CASTS,
     GROWERS,
-    MATHS,
-    MODULES,
     Load,
-    arguments,
     bounds,
     callee,
-    loads,
     piece_of,
     subject,
 )
 from recon.index.term import Term
+
+_DEFINING = frozenset({"bind", "assign", "comp"})
 
 
 @dataclass(eq=False)
@@ -71,14 +68,17 @@ class View:
                 self._simple(term, self._step(term, loops, guards))
 
     def _step(self, term: Term, loops: tuple[Term, ...], guards: tuple[Guard, ...]) -> Step:
-        step = Step(term, loops, guards, len(self.steps))
+        step = Step(term, loops, guards, len(self.steps), term.walk())
         self.steps.append(step)
-        for inner in term.walk():
+        for inner in step.terms:
+            if inner.op not in _DEFINING:
+                continue
             if inner.op == "bind":
                 self._define(inner.parts[0], inner.parts[1], step)
-            elif inner.op == "assign" and inner is not term:  # `out[n++] = x`
-                self._assign(inner, step)
-            elif inner.op == "comp":
+            elif inner.op == "assign":
+                if inner is not term:  # `out[n++] = x`
+                    self._assign(inner, step)
+            else:
                 clauses = [part for part in inner.parts[1:] if part.op != "if"]
                 for target, iterable in zip(clauses[::2], clauses[1::2], strict=False):
                     self._define(target, Term("each", "", (iterable,), inner.line), step)
@@ -87,12 +87,15 @@ class View:
     def _simple(self, term: Term, step: Step) -> None:
         if term.op == "assign":
             self._assign(term, step)
-        for inner in term.walk():
-            if inner.op == "call" and callee(inner).startswith("atomic") and len(inner.parts) > 2:
+        for inner in step.terms:
+            if inner.op != "call":
+                continue
+            name = callee(inner)
+            if name.startswith("atomic") and len(inner.parts) > 2:
                 base = subject(inner.parts[1])
                 if base:
                     self.definitions.setdefault(base, []).append(Definition(inner.parts[2], step, weak=True))
-            if inner.op == "call" and callee(inner) in GROWERS and inner.parts[0].op == "attr":
+            if name in GROWERS and inner.parts[0].op == "attr":
                 base = subject(inner.parts[0].parts[0])
                 if base:
                     grown = Term("tuple", "", inner.parts[1:], inner.line)
@@ -147,64 +150,24 @@ class View:
         """Loads that may have a part in a value."""
         return self._behind.loads(term, loop)
 
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self.definitions)
+
     def sources(self, term: Term, loop: Term | None = None) -> list[Term]:
         """Where a value itself comes from, through what keeps values: casts, selections, arithmetic, names.
 
         A comparison ends the trail: its outcome is no copy of what it compares.
         """
-        found: list[Term] = []
-        seen: set[int] = set()
-        stack = [term]
-        while stack:
-            current = stack.pop()
-            if id(current) in seen:
-                continue
-            seen.add(id(current))
-            onward = self.carried_on(current, loop)
-            if onward is None:
-                found.append(current)
-            else:
-                stack.extend(onward)
-        return found
+        return self._origins.sources(term, loop)
 
-    def carried_on(self, term: Term, loop: Term | None) -> list[Term] | None:
+    def carried_on(self, term: Term, loop: Term | None) -> Sequence[Term] | None:
         """The terms whose values a term hands on; None if it is a source itself."""
-        match term.op:
-            case "op" | "neg" | "and" | "or" | "item":
-                return list(term.parts)
-            case "select":
-                return list(term.parts[1:])
-            case "bind":
-                return [term.parts[1]]
-            case "assign":  # `out[n++]`
-                return list(term.parts)
-            case "each":
-                return elements(term.parts[0])
-            case "call" if callee(term) == "where" and len(term.parts) == 4:
-                return list(term.parts[2:])
-            case "call" if callee(term) in CASTS:
-                inner = term.parts[0]
-                return [inner.parts[0]] if inner.op == "attr" and not _is_module(inner.parts[0]) else [*term.parts[1:2]]
-            case "name" | "attr" if not loads(term, deep=False):
-                known = [
-                    d.value for d in self.definitions.get(term.dotted(), ()) if not d.weak and within(d.step, loop)
-                ]
-                return known or None
-            case "compare" | "not" | "const" | "none":
-                return []
-        return None
+        return self._origins.carried_on(term, loop)
 
     def loads_of(self, term: Term, loop: Term | None = None) -> list[Load]:
         """The loads that yield a value itself, or the row whose best entry it is: `argmax(logits[i])`."""
-        found: list[Load] = []
-        for source in self.sources(term, loop):
-            found += loads(source, deep=False)
-            if callee(source) in BEST:
-                rows = [part for part in arguments(source) if part.op not in ("kw", "const")]
-                found += [
-                    load for row in rows for inner in self.sources(row, loop) for load in loads(inner, deep=False)
-                ]
-        return found
+        return self._origins.loads(term, loop)
 
     def matches(self, term: Term) -> dict[int, Term]:
         """The comparisons whose outcome a mask, a count or a selection is made of, through casts and logic only."""
@@ -220,21 +183,7 @@ class View:
 
     def operands(self, term: Term, loop: Term | None = None) -> list[Term]:
         """What a number is computed from: `sources`, and on through the arguments of plain mathematics."""
-        found: dict[int, Term] = {}
-        stack = [term]
-        seen: set[int] = set()
-        while stack:
-            for source in self.sources(stack.pop(), loop):
-                if id(source) in seen:
-                    continue
-                seen.add(id(source))
-                if callee(source) in MATHS:
-                    function = source.parts[0]
-                    stack.extend(source.parts[1:])
-                    stack.extend([function.parts[0]] if function.op == "attr" else [])
-                else:
-                    found[id(source)] = source
-        return list(found.values())
+        return self._origins.operands(term, loop)
 
     def chased(self, loop: Term) -> dict[str, list[Load]]:
         """Names that a loop sends from place to place: `cur = next[cur]`, through casts, masks and selections.
@@ -249,8 +198,6 @@ class View:
         for name, definitions in self.definitions.items():
             for definition in definitions:
                 if definition.weak or not within(definition.step, loop):
-                    continue
-                if name not in self.names_behind(definition.value, loop):
                     continue
                 for source in self.sources(definition.value, loop):
                     for load in bounds(source):
@@ -319,7 +266,7 @@ class View:
         """Comparisons under `==`-like keys, calls under `()` and their last name, in the order of the steps."""
         found: dict[str, list[tuple[Term, Step]]] = {"compare": []}
         for step in self.steps:
-            for term in step.term.walk():
+            for term in step.terms:
                 if term.op == "compare":
                     found["compare"].append((term, step))
                 elif term.op == "call":
@@ -353,7 +300,7 @@ class View:
                 for target in targets:
                     if target.op == "index" and subject(target):
                         yield Store(self.root(subject(target)), all_keys(target), value, step)
-            for term in step.term.walk():
+            for term in step.terms:
                 if term.op == "call" and len(term.parts) > 2 and _stores(callee(term)):
                     pointer = term.parts[1]
                     yield Store(self.root(subject(pointer)), (pointer,), term.parts[2], step)
@@ -374,7 +321,7 @@ class View:
         """Whether anything follows from a comparison: it enters a value, or something runs only under its test."""
         return any(
             step.term.op not in ("test", "none")
-            and (any(part is compare for part in step.term.walk()) or self.guarded_by(step, compare))
+            and (any(part is compare for part in step.terms) or self.guarded_by(step, compare))
             for step in self.steps
         )
 
@@ -439,7 +386,3 @@ def _is_change(name: str, value: Term) -> bool:
 
 def _stores(name: str) -> bool:
     return name == "store" or name.startswith("atomic")
-
-
-def _is_module(term: Term) -> bool:
-    return term.op == "name" and term.text in MODULES

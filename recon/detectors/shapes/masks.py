@@ -119,7 +119,7 @@ def _climbs(view: View, store: Store) -> bool:
     """A store of a constant at (node, ancestor), the ancestor found by following parents."""
     if not store.step.loops or not _is_mark(view, store) or any(key.op == "slice" for key in store.keys):
         return False
-    if any(callee(part).startswith("atomic") for part in store.step.term.walk()):
+    if any(callee(part).startswith("atomic") for part in store.step.terms):
         return False  # a count, not a mark
     for loop in store.step.loops:
         chased = view.chased(loop)

@@ -12,9 +12,13 @@ class Outcomes:
 
     def __init__(self, definitions: Mapping[str, Sequence[Definition]]) -> None:
         self._definitions = definitions
+        self._matches: dict[int, tuple[Term, dict[int, Term]]] = {}  # with the term, so that its identity stays its own
 
     def matches(self, term: Term) -> dict[int, Term]:
         """The comparisons whose outcome a mask, a count or a selection is made of, through casts and logic only."""
+        known = self._matches.get(id(term))
+        if known is not None:
+            return known[1]
         found: dict[int, Term] = {}
         stack, seen = [term], set[int]()
         while stack:
@@ -25,6 +29,7 @@ class Outcomes:
             if current.op == "compare":
                 found[id(current)] = current
             stack.extend(self._logic_of(current))
+        self._matches[id(term)] = term, found
         return found
 
     def negates(self, term: Term, match: Term) -> bool:

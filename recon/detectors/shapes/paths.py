@@ -220,7 +220,7 @@ def _live_rows(view: View) -> Iterator[Sighting]:
         column = any(_is_column(view, load.keys, loop) for side in compare.parts for load in view.loads_of(side, loop))
         if not column or not _ends_where_none(view, compare, loop) or not _takes_row(view, compare):
             continue
-        for term in (t for s in view.steps if within(s, loop) for t in s.term.walk()):
+        for term in (t for s in view.steps if within(s, loop) for t in s.terms):
             if are_joined(term, compare, view) and len(term.parts) > 1:
                 yield Sighting(
                     "walk.rows",

@@ -44,7 +44,7 @@ def filtered_walks(view: View) -> Iterator[Sighting]:
 
 def _filters(view: View) -> Iterator[_Filter]:
     for step in view.steps:
-        for term in step.term.walk():
+        for term in step.terms:
             if term.op == "comp":
                 parts = [part for part in term.parts[1:] if part.op != "if"]
                 tests = [test for part in term.parts[1:] if part.op == "if" for test in part.walk()]

@@ -58,7 +58,7 @@ def level_positions(view: View) -> Iterator[Sighting]:
 
 def linear_positions(view: View) -> Iterator[Sighting]:
     """Positions counted through: the computed length of each token's request and the token's index in it."""
-    sums = [(part.parts, part.line) for step in view.steps for part in step.term.walk() if _is_sum(part)]
+    sums = [(part.parts, part.line) for step in view.steps for part in step.terms if _is_sum(part)]
     sums += [(call.parts[1:3], call.line) for call, _ in view.calls("add") if len(call.parts) > 2]
     for parts, line in sums:
         lengths = [load for load in loads(parts[0], deep=False) if len(load.keys) == 1]
@@ -194,7 +194,7 @@ def _is_run(view: View, raised: Term, spread: Term, loop: Term) -> bool:
     """Whether a model is run in the loop on the positions that were spread over a level."""
     for step in view.steps:
         if within(step, loop):
-            for call in step.term.walk():
+            for call in step.terms:
                 if call.op == "call" and call.parts[0].op in ("attr", "name") and len(call.parts) > 2:
                     behind = [part for part in call.parts[1:] if view.holds(part, raised, loop)]
                     if any(part.op == "kw" or view.holds(part, spread, loop) for part in behind):

@@ -9,13 +9,14 @@ from recon.index.sighting import Sighting
 from recon.index.term import Term
 
 _CLAMPS = frozenset({"maximum", "max", "clamp", "clamp_min", "relu", "fmaxf", "fmax", "clamp_", "clamp_min_", "relu_"})
+_CUTTING = frozenset({"call", "select"})
 
 
 def residuals(view: View) -> Iterator[Sighting]:
     """Places where a difference of two distributions is cut off at zero, plainly or in logarithms."""
     for step in view.steps:
-        for term in step.term.walk():
-            if (
+        for term in step.terms:
+            if term.op in _CUTTING and (
                 _is_clamped_difference(view, term)
                 or _is_selected_difference(view, term)
                 or _is_log_difference(view, term)
@@ -27,7 +28,9 @@ def residuals(view: View) -> Iterator[Sighting]:
 def clamped_differences(view: View) -> Iterator[tuple[Term, Term]]:
     """Differences that are cut off at zero, each as the term that cuts it off and the difference itself."""
     for step in view.steps:
-        for term in step.term.walk():
+        for term in step.terms:
+            if term.op != "call":
+                continue
             if _is_clamped_difference(view, term):
                 given = (part for part in arguments(term) if _difference(view, part))
             elif callee(term) == "where" and len(term.parts) == 4 and _is_zero(term.parts[3]):

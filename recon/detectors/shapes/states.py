@@ -111,7 +111,7 @@ def _carried(view: View, loop: Term) -> Iterator[tuple[str, Definition]]:
 def _counts(view: View) -> Iterator[tuple[Term, Load]]:
     """Terms `count - 1`, the count loaded, with its load."""
     for step in view.steps:
-        for part in step.term.walk():
+        for part in step.terms:
             if part.op == "op" and part.text == "-" and part.parts[1].op == "const" and part.parts[1].text == "1":
                 yield from ((part, load) for load in view.loads_of(part.parts[0]) if load.base)
 
@@ -211,9 +211,12 @@ def _products(view: View, loop: Term | None) -> Iterator[Term]:
             continue
         if step.term.op == "assign" and step.term.text == "*":
             yield Term("op", "*", step.term.parts, step.term.line)
-        for part in step.term.walk():
-            is_product = part.op == "op" and part.text in ("*", "@") and all(each.op != "const" for each in part.parts)
-            if is_product or callee(part) in _PRODUCTS:
+        for part in step.terms:
+            if part.op == "call":
+                is_product = callee(part) in _PRODUCTS
+            else:
+                is_product = part.op == "op" and part.text in ("*", "@") and all(p.op != "const" for p in part.parts)
+            if is_product:
                 yield part
 
 

@@ -41,7 +41,7 @@ def _measured(view: View, key: Term, loop: Term) -> str:
 def _joins_levels(view: View, counts: str) -> bool:
     """`counts[level] // counts[level - 1]`, `ends[-1] + counts[level]`: a level's width follows from the one before."""
     for step in view.steps:
-        for part in step.term.walk():
+        for part in step.terms:
             if step.loops and part.op == "op" and part.text in ("//", "/", "+"):
                 found = [load for side in part.parts for load in loads(side, deep=False)]
                 if len(found) == 2 and any(load.base == counts for load in found):
@@ -52,7 +52,7 @@ def _joins_levels(view: View, counts: str) -> bool:
 def _cuts_prefix(view: View) -> bool:
     """`path[:-1]`, the parent of a path."""
     for step in view.steps:
-        for part in step.term.walk():
+        for part in step.terms:
             if part.op == "index" and len(part.parts) == 2 and part.parts[1].op == "slice":
                 low, high, _ = part.parts[1].parts
                 if low.op == "none" and high.op in ("const", "neg", "op") and step.loops:

@@ -1,6 +1,6 @@
 """Small questions about single Terms: what is called, what is loaded, what a pointer starts from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recon.index.term import Term
@@ -119,16 +119,24 @@ def loads(term: Term, *, deep: bool = True) -> list[Load]:
     return []
 
 
-def _read(term: Term) -> Iterator[Term]:
-    """A term and all below it, but for the method that a call names: `x[i].sum` is no field of `x[i]`."""
+def _read(term: Term) -> list[Term]:
+    """What may load in a term, and below it, but for the method that a call names: `x[i].sum` is no field of `x[i]`."""
+    found = []
     stack = [term]
     while stack:
         current = stack.pop()
-        yield current
         parts = current.parts
-        if current.op == "call" and parts[0].op == "attr":
-            parts = (*parts[0].parts, *parts[1:])
-        stack.extend(reversed(parts))
+        if not parts:
+            continue
+        if current.op in _LOADING:
+            found.append(current)
+            if current.op == "call" and parts[0].op == "attr":
+                parts = (*parts[0].parts, *parts[1:])
+        stack += parts[::-1]
+    return found
+
+
+_LOADING = frozenset({"index", "attr", "call"})
 
 
 def _field(term: Term) -> list[Load]:
@@ -181,7 +189,13 @@ def bare(term: Term) -> Term:
 
 def names_in(term: Term) -> set[str]:
     """Dotted names that a term spells."""
-    return {part.dotted() for part in term.walk()} - {""}
+    found: set[str] = set()
+    for part in term.walk():
+        if part.op == "name":
+            found.add(part.text)
+        elif part.op == "attr" and (dotted := part.dotted()):
+            found.add(dotted)
+    return found
 
 
 def bounds(source: Term) -> list[Load]:

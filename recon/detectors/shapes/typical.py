@@ -177,7 +177,7 @@ def _is_scaled(view: View, part: Term, falling: list[Term]) -> bool:
 
 def _is_one_of_two(step: Step, compare: Term) -> bool:
     """`p > epsilon or p > delta * exp(-H)`: above the lower of two."""
-    return any(_is_or(part) and any(arm is compare for arm in _arms(part)) for part in step.term.walk())
+    return any(_is_or(part) and any(arm is compare for arm in _arms(part)) for part in step.terms)
 
 
 def _by_token(view: View, side: Term) -> bool:
@@ -231,7 +231,7 @@ def _is_setting(view: View, term: Term, read: set[str]) -> bool:
 
 def _beside_a_test(view: View, step: Step, compare: Term, side: Term) -> bool:
     """Whether a comparison is one of several by which a token is accepted: or-ed with a draw or with an equality."""
-    for part in step.term.walk():
+    for part in step.terms:
         if not _is_or(part) or not any(arm is compare for arm in _arms(part)):
             continue
         (setting,) = (each.dotted() for each in compare.parts if each is not side)
@@ -305,7 +305,7 @@ def _is_consequential(view: View, compare: Term, step: Step) -> bool:
     """Whether the outcome is joined with others, and something is written by it."""
     joined = any(
         any(inner is compare for inner in part.walk())
-        for part in step.term.walk()
+        for part in step.terms
         if part.op in ("and", "or") or (part.op == "op" and part.text in ("&", "|")) or callee(part) in LOGIC
     )
     return joined and any(

@@ -61,7 +61,7 @@ def _is_asked_at(view: View, compare: Term, node: str, loop: Term) -> bool:
 
 
 def _tests(view: View, loop: Term) -> Iterator[Term]:
-    return (term for step in view.steps if within(step, loop) for term in step.term.walk())
+    return (term for step in view.steps if within(step, loop) for term in step.terms)
 
 
 def are_joined(term: Term, compare: Term, view: View, *others: Term) -> bool:
@@ -99,7 +99,7 @@ def _child_slices(view: View, loop: Term) -> Iterator[Sighting]:
 
 def _ancestor_masks(view: View) -> Iterator[Sighting]:
     bests = [call for call, _ in view.calls(*_BEST)]
-    products = [term for step in view.steps for term in step.term.walk() if _is_product(term)] if bests else []
+    products = [term for step in view.steps for term in step.terms if _is_product(term)] if bests else []
     unions = view.calls(*_UNITES) if bests else []
     for compare, _ in view.compares() if products or unions else ():
         if compare.text not in EQUALITY or not is_of_tokens(view, compare):
