@@ -1,9 +1,9 @@
 """Which functions are worth reading in full: those that have all features of a combination."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from recon.index.records import Feature
+from recon.index.records import Feature, Scope, ScopeKind
 
 
 def any_of(features: Feature, combinations: Iterable[Feature]) -> bool:
@@ -26,3 +26,14 @@ def choosers(choices: Mapping[str, Iterable[Feature]]) -> Callable[[Feature], tu
 def masks_of(choices: Mapping[str, Iterable[Feature]]) -> tuple[int, ...]:
     """All combinations of some choices, as numbers, the smallest first."""
     return tuple(sorted({int(mask) for wanted in choices.values() for mask in wanted}))
+
+
+def with_inner(scopes: Sequence[Scope]) -> dict[int, Feature]:
+    """The features of functions that hold functions, together with those of what they hold."""
+    found: dict[int, Feature] = {}
+    for scope in reversed(scopes):  # what is inside stands behind what it is in
+        around = scopes[scope.parent] if scope.parent > 0 else None
+        if around is not None and scope.kind is around.kind is ScopeKind.FUNCTION:
+            own = found.get(scope.id, scope.features)
+            found[around.id] = found.get(around.id, around.features) | own
+    return found

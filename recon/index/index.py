@@ -9,7 +9,7 @@ from recon.errors import Unreadable
 from recon.index.aliases import LibraryAliases
 from recon.index.cache import OutlineCache
 from recon.index.capturing import CAPTURES, captures
-from recon.index.choosing import choosers
+from recon.index.choosing import choosers, with_inner
 from recon.index.counts import Counts, counted
 from recon.index.feeding import FEEDS, feeding_loops
 from recon.index.graph import Edge, Graph
@@ -323,11 +323,13 @@ class Index:
         around = CAPTURES if is_python(path) and captures(outline) else Feature(0)
         feeding = feeding_loops(outline) if is_python(path) else frozenset()
         chosen: list[Slice] = []
+        signs = with_inner(outline.scopes)
         for scope in outline.scopes:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
             more = around | FEEDS if scope.id in feeding else around
-            features = scope.features | more if more else scope.features
+            own = signs.get(scope.id, scope.features)
+            features = own | more if more else own
             by = choosing(features)
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))

@@ -13,6 +13,7 @@ from itertools import chain
 from recon.index.compared import as_compare
 from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 from recon.index.term import NONE, Term, name
+from recon.index.unfold import STORES, unfolded
 
 MAX_SLICE_BYTES = 400_000
 """libcst's time grows with the square of long chains; a larger function is reported, not read."""
@@ -80,7 +81,9 @@ def read_function(source: bytes, first_line: int, libraries: Mapping[str, str] =
     if function is None:
         raise ValueError("no function in the slice")
     offset = first_line - (2 if indented else 1)
-    return _Reader(text.splitlines(keepends=True), offset, libraries).statement(function)
+    reader = _Reader(text.splitlines(keepends=True), offset, libraries)
+    read = reader.statement(function)
+    return unfolded(read) if reader.holds_functions else read
 
 
 def _parsed(text: bytes) -> ast.Module:
@@ -119,6 +122,9 @@ class _Reader:
         self.offset = offset
         self.libraries = libraries
         self.now = 0
+        self.depth = 0
+        self.holds_functions = False
+        """Whether anything in the function could be written out: an inner function, a store into a copy."""
 
     # Statements
 
@@ -136,7 +142,17 @@ class _Reader:
         return _at(reader(self, node), line) if reader else NONE
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Term:
-        return Term("def", node.name, (self.block(node.body),), self.now)
+        line, self.depth = self.now, self.depth + 1
+        self.holds_functions = self.holds_functions or self.depth > 1
+        body = self.block(node.body)
+        self.depth -= 1
+        return Term("def", node.name, (body, *self._parameters(node.args)), line)
+
+    def _parameters(self, node: ast.arguments) -> list[Term]:
+        return [name(each.arg, self.now) for each in (*node.posonlyargs, *node.args, *node.kwonlyargs)]
+
+    def nonlocal_(self, node: ast.Nonlocal) -> Term:
+        return Term("nonlocal", "", tuple(name(each, self.now) for each in node.names), self.now)
 
     def assign(self, node: ast.Assign) -> Term:
         return Term("assign", "", (*map(self.expression, node.targets), self.expression(node.value)), self.now)
@@ -286,6 +302,8 @@ class _Reader:
 
     def call(self, node: ast.Call) -> Term:
         parts = [self.expression(node.func)]
+        if isinstance(node.func, ast.Attribute) and node.func.attr in STORES:
+            self.holds_functions = True
         arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
         if node.args and node.keywords and isinstance(node.args[-1], ast.Starred):  # it may follow a keyword
             arguments.sort(key=lambda each: (each.lineno, each.col_offset))
@@ -340,7 +358,8 @@ class _Reader:
         return Term("dict", "", tuple(self.expression(part) for pair in pairs for part in pair), self.now)
 
     def lambda_(self, node: ast.Lambda) -> Term:
-        return Term("lambda", "", (self.expression(node.body),), self.now)
+        self.holds_functions = True
+        return Term("lambda", "", (self.expression(node.body), *self._parameters(node.args)), self.now)
 
     def named(self, node: ast.NamedExpr) -> Term:
         return Term("bind", "", (self.expression(node.target), self.expression(node.value)), self.now)
@@ -398,6 +417,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[..., Term]] = {
     ast.Raise: _Reader.raise_,
     ast.Break: _Reader.break_,
     ast.Continue: _Reader.continue_,
+    ast.Nonlocal: _Reader.nonlocal_,
 }
 _EXPRESSIONS: dict[type[ast.expr], Callable[..., Term]] = {
     ast.Name: _Reader.name,

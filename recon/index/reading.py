@@ -34,6 +34,8 @@ from recon.ports import Blobs, Progress
 
 READERS = (
     "term",
+    "inner",
+    "unfold",
     "python_terms",
     "compared",
     "newer_tree",

@@ -26,6 +26,7 @@ def _table() -> dict[str, int]:
         "masked_scatter_ atomic_add atomic_max atomic_min atomic_cas atomic_xchg atomic_or atomic_and",
         Feature.WHERE: "where masked_fill masked_fill_",
         Feature.REDUCE: "argmin nanargmin flatnonzero argwhere",
+        Feature.LOOP: "while_loop fori_loop scan",  # which run a function of the caller's in a loop
     }
     table: dict[str, int] = {}
     for bit, names in words.items():

@@ -6,13 +6,13 @@ written once. A Term is plain data: it is pickled between processes and cached b
 Statements
     block(s...)  assign(target..., value) text = "" or the operator of an augmented assignment
     for(target, iterable, body)   while(test, body)   if(test, body, orelse)   break   continue
-    return(value?)   do(value)   def(body) text = name   assert(test)   raise(value?)
+    return(value?)   do(value)   def(body, parameter...) text = name   assert(test)   raise(value?)   nonlocal(name...)
 Expressions
     name text · attr(base) text = attribute · index(base, key...) · call(function, argument..., kw...) · kw(value) text
     const text = source of the literal · op(left, right) text = operator · not(x) · neg(x)
     compare(left, right) text = == != < <= > >= is in notin isnot (a chain becomes a conjunction)
     and(a, b...) · or(a, b...) · select(test, then, otherwise) · tuple(x...) · dict(k, v, ...) · slice(lo, hi, step)
-    lambda(body) · comp(element, target, iterable, if(test)...) · star(x) · bind(target, value) · yield(x)
+    lambda(body, parameter...) · comp(element, target, iterable, if(test)...) · star(x) · bind(target, value) · yield(x)
     none (an omitted part) · other (syntax that no shape asks about)
 """
 

@@ -34,7 +34,7 @@ from tests.index.spelled import cuda, lines, python, spelled, statements
         ("t = [x for x in y if x]", "(assign t (comp x x y (if x)))"),
         ("t = {k: v for a in b for k, v in a}", "(assign t (comp (tuple k v) a b (tuple k v) a))"),
         ("t = {'a': b, **c}", "(assign t (dict 'a' b (none) c))"),
-        ("t = lambda x: x", "(assign t (lambda x))"),
+        ("t = lambda x: x", "(assign t (lambda x x))"),
         ("t = (n := f())", "(assign t (bind n (call f)))"),
         ("t = await f()", "(assign t (call f))"),
         ("yield x", "(do (yield x))"),
@@ -225,7 +225,7 @@ def test_a_nested_function_is_part_of_the_outer_one() -> None:
             return inner
     """
 
-    assert ["(def:inner (block (return y)))", "(return inner)"] == statements(python(source))
+    assert ["(def:inner (block (return y)) y)", "(return inner)"] == statements(python(source))
 
 
 def test_a_function_over_the_limit_is_refused() -> None:

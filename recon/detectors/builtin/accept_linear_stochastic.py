@@ -10,10 +10,11 @@ What counts
     shaped, too: a call of a compiled operator whose schema takes drafted tokens and the probabilities of both models,
     and no links between nodes.
     The tree must also take a residual somewhere; without one the standing is partial.
+    shaped, too: the target's probability of the drafted token alone against a random number. Where the residual takes
+    away one at the token, that q is stated; where the token is only struck out, the standing is partial.
 
 Blind spots
-    A draft distribution that is one-hot by construction, so that q(x) is 1 and no second look-up stands in the test, is
-    seen only where the same function also has the general form.
+    A test whose two probabilities are looked up in another function than the one that compares them.
 
 Sources
     Leviathan et al., Fast inference from transformers via speculative decoding, 2023; Chen et al., 2023.
@@ -22,9 +23,13 @@ Sources
 from recon.detectors.api import Case, Detector, Findings, Index, Library, Standing
 from recon.detectors.compiled import compiled, draws_along_chain
 from recon.detectors.places import outside, ranked, reach_of, seen, with_doors
-from recon.detectors.shapes.catalog import GREEDY_CHAIN, RESIDUAL, STOCHASTIC_CHAIN
+from recon.detectors.shapes.catalog import GREEDY_CHAIN, RESIDUAL, STOCHASTIC_CHAIN, TARGET_CHAIN
 
 _WORDS = (frozenset({"chain", "sampling"}), frozenset({"rejection", "sampl"}), frozenset({"chain", "reject"}))
+_TARGET_ONLY = (
+    "Only the target's probability of a drafted token is tested, and the token struck out once it is refused: no draft "
+    "distribution has a part in it."
+)
 
 
 def detect(index: Index) -> Findings:
@@ -43,6 +48,11 @@ def detect(index: Index) -> Findings:
         return Findings(evidence=(*tests, *doors, *ranked(rest)), lacks=lacks, reach=reach_of((*tests, *doors)))
     if behind.places:
         return Findings(evidence=behind.places, nearest=behind.nearest, reach=reach_of(behind.places))
+    if alone := seen(index, TARGET_CHAIN.id):
+        stated = seen(index, "target.one_hot")
+        return Findings(
+            evidence=tuple(stated or alone), lacks="" if stated else _TARGET_ONLY, reach=reach_of(stated or alone)
+        )
     elsewhere = outside(index, *_WORDS)
     near = (*behind.nearest, *seen(index, GREEDY_CHAIN.id))
     return Findings(nearest=near, reason=behind.reason, external=elsewhere, unread=behind.unread)
@@ -76,6 +86,29 @@ def accept(ids, p, q):
     rest = torch.clamp(p - q, min=0).sum(-1)
     return keep, torch.multinomial(rest, 1)
 """
+_STRUCK_OUT = """
+def accept(draft, probs, coins):
+    out = []
+    for i, t in enumerate(draft):
+        if coins[i] < probs[i, t]:
+            out.append(t)
+        else:
+            break
+    rest = probs[len(out)].clone()
+    if len(out) < len(draft):
+        rest[draft[len(out)]] = 0
+    return out, torch.multinomial(rest / rest.sum(), 1)
+"""
+_NUCLEUS = """
+def draw(probs, u, ids):
+    total = 0.0
+    for i, t in enumerate(ids):
+        total += probs[i, t]
+        if u[i] < total:
+            break
+    probs[0, 0] = 0
+    return t, torch.multinomial(probs, 1)
+"""
 _EXACT = """
 @triton.jit
 def k(out, draft, want, n):
@@ -100,6 +133,8 @@ CASES = (
     Case("a compiled operator that is called", {"a.py": _WRAPPER}, Standing.PRESENT, (_LIBRARY,)),
     Case("a symbol that nothing calls", {"a.py": ""}, Standing.ABSENT, (_SYMBOL,)),
     Case("a quotient in Triton, the residual beside it", {"a.py": _RATIO}, Standing.PRESENT),
+    Case("the target's probability alone, the token struck out", {"a.py": _STRUCK_OUT}, Standing.PARTIAL),
+    Case("a sum of probabilities is no test of one", {"a.py": _NUCLEUS}, Standing.ABSENT),
     Case("gathers in torch", {"a.py": _GATHER}, Standing.PRESENT),
     Case("exact match is no rejection sampling", {"a.py": _EXACT}, Standing.ABSENT),
 )
@@ -107,7 +142,7 @@ DETECTOR = Detector(
     "accept.linear.stochastic",
     "Stochastic acceptance along a chain",
     __doc__,
-    (STOCHASTIC_CHAIN, RESIDUAL, GREEDY_CHAIN),
+    (STOCHASTIC_CHAIN, TARGET_CHAIN, RESIDUAL, GREEDY_CHAIN),
     detect,
     CASES,
 )

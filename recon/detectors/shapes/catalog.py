@@ -12,7 +12,7 @@ from recon.detectors.shapes.draws import stochastic_walks
 from recon.detectors.shapes.masks import ancestor_masks, mask_hooks
 from recon.detectors.shapes.moves import cache_moves, freed_slots, lowered_lengths
 from recon.detectors.shapes.positions import depth_positions, level_positions, linear_positions
-from recon.detectors.shapes.ratios import stochastic_chains
+from recon.detectors.shapes.ratios import stochastic_chains, target_chains
 from recon.detectors.shapes.residuals import residuals
 from recon.detectors.shapes.states import (
     counted_states,
@@ -47,8 +47,8 @@ STOCHASTIC_WALK = Shape(
     "siblings tried in turn against a random number, with what is left of the distribution sampled in the end",
     (
         F.LOOP | F.COMPARE_ORDER | F.CHASE,
-        F.LOOP | F.COMPARE_ORDER | F.RANDOM | F.STORE,
-        F.LOOP | F.COMPARE_ORDER | F.DIVIDE | F.STORE,
+        F.LOOP | F.COMPARE_ORDER | F.RANDOM,
+        F.LOOP | F.COMPARE_ORDER | F.DIVIDE,
     ),
     stochastic_walks,
 )
@@ -82,6 +82,12 @@ STOCHASTIC_CHAIN = Shape(
         F.JIT | F.COMPARE_ORDER | F.INDEX_BY_INDEX,
     ),
     stochastic_chains,
+)
+TARGET_CHAIN = Shape(
+    "target",
+    "the target's probability of a drafted token alone set against a random number, and the rest sampled without it",
+    STOCHASTIC_CHAIN.wanted,
+    target_chains,
 )
 SYNTHETIC_CHAIN = Shape(
     "synthetic",

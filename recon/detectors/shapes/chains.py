@@ -147,7 +147,7 @@ def moving(view: View, loop: Term) -> set[str]:
 def stop_of(view: View, compare: Term, step: Step) -> str:
     """How a mismatch ends acceptance; '' if it does not."""
     for call, _ in view.calls(*SCANS):
-        if any(id(compare) in view.matches(part) and _leads(view, call, part, compare) for part in arguments(call)):
+        if any(id(compare) in view.matches(part) and leads(view, call, part, compare) for part in arguments(call)):
             return "product" if callee(call) == "cumprod" else "scan"
     if step.loops:
         loop = step.loops[-1]
@@ -173,7 +173,7 @@ def _is_first_sought(view: View, compare: Term, step: Step) -> bool:
     return False
 
 
-def _leads(view: View, call: Term, part: Term, compare: Term) -> bool:
+def leads(view: View, call: Term, part: Term, compare: Term) -> bool:
     """Whether a scan tells the leading matches from the rest, not the places before some token turns up."""
     is_match = (compare.text == "==") != view.negates(part, compare)
     if callee(call) != "cumsum" or not is_match:
@@ -207,7 +207,7 @@ def raises_flag(view: View, compare: Term, step: Step, loop: Term) -> bool:
         guards |= {name for name in names_in(step.term) if _is_switch(view, name, loop)}
     if flags & guards:
         return True
-    return any(_is_conjunction(view, name, d.value, compare) for name in flags for d in view.definitions[name])
+    return any(_is_conjunction(view, name, d.value, compare, loop) for name in flags for d in view.definitions[name])
 
 
 def _is_switch(view: View, name: str, loop: Term) -> bool:
@@ -216,14 +216,15 @@ def _is_switch(view: View, name: str, loop: Term) -> bool:
     return bool(values) and all(value.op == "const" for value in values)
 
 
-def _is_conjunction(view: View, name: str, value: Term, compare: Term) -> bool:
+def _is_conjunction(view: View, name: str, value: Term, compare: Term, loop: Term) -> bool:
     """`live = live & match`: the flag stays down once it is down."""
     if not view.holds(value, compare):
         return False
     for part in value.walk():
         joins = part.op in ("and", "or") or (part.op == "op" and part.text in ("&", "|", "*"))
         joins = joins or callee(part) in ("logical_and", "logical_or", "minimum", "where")
-        if joins and name in {inner.dotted() for inner in part.walk()}:
+        others = [arm for arm in part.parts if joins and all(inner is not compare for inner in arm.walk())]
+        if any(name in view.names_behind(arm, loop) for arm in others):
             return True
     return False
 

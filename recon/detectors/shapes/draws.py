@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.algebra import limited, quotient
 from recon.detectors.shapes.flow import View
-from recon.detectors.shapes.laid import Step, within
+from recon.detectors.shapes.laid import Definition, Step, within
 from recon.detectors.shapes.residuals import clamped_differences, is_zeroing, residuals
-from recon.detectors.shapes.terms import ORDER, RANDOM, Load, bases, callee, is_constant, loads, names_in
+from recon.detectors.shapes.terms import ORDER, RANDOM, Load, bases, callee, is_constant, is_random, loads, names_in
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -16,6 +16,7 @@ def stochastic_walks(view: View) -> Iterator[Sighting]:
     for loop in view.outermost():
         yield from _link_draws(view, loop)
         yield from _renormalising_draws(view, loop)
+    yield from residual_draws(view)
     yield from upward_draws(view)
 
 
@@ -151,6 +152,55 @@ def _is_renormalised(view: View, base: str, loop: Term) -> bool:
         if any(callee(part) in ("div_", "div", "normalize", "softmax") for part in value.walk()):
             return True
     return any(within(step, loop) and base in names_in(call) for call, step in view.calls("div_"))
+
+
+# Siblings in turn, by value: `r <= p[x] / q[x]`, else p = norm(max(p - q, 0)) for the next one
+
+
+def residual_draws(view: View) -> Iterator[Sighting]:
+    """Candidates for one place tried in turn, each against what the refused ones have left of the distribution."""
+    for compare, step in view.compares():
+        if compare.text not in ORDER or not step.loops:
+            continue
+        loop = step.loops[-1]
+        operands = [each for side in compare.parts for each in view.operands(side, loop)]
+        tried = bases(load for each in operands for load in loads(each, deep=False) if any(map(names_in, load.keys)))
+        left = [(base, d) for base in tried for d in view.definitions.get(base, ()) if _is_left(view, d, base, tried)]
+        random = any(map(is_random, operands))
+        left = [(base, d) for base, d in left if random or tried - view.names_behind(d.value, loop) - {base}]
+        if any(within(d.step, loop) and _goes_on(view, compare, d.step, loop) for _, d in left):
+            yield Sighting(
+                "draws.residual",
+                compare.line,
+                "candidates for one place are tried in turn by a random draw; a refused one leaves the residual, "
+                "against which the next is tried",
+            )
+            return
+
+
+def _is_left(view: View, definition: Definition, base: str, tried: set[str]) -> bool:
+    """Whether a distribution becomes what is left of it: a difference cut off at zero, or a function of two."""
+    value = definition.value
+    if definition.weak or base not in names_in(value):
+        return False
+    cut = [term for term, _ in clamped_differences(view)]
+    if any(view.holds(value, term) for term in cut):
+        return True
+    given = {part.dotted() for part in value.parts[1:]} if value.op == "call" else set()
+    return base in given and bool(given & (tried - {base}))
+
+
+def _goes_on(view: View, compare: Term, refused: Step, loop: Term) -> bool:
+    """Whether a loop ends where a comparison lets a candidate pass, and goes on where it refuses one."""
+    held = {guard.holds for guard in refused.guards if view.holds(guard.test, compare)}
+    ends = {
+        guard.holds
+        for step in view.steps
+        if step.term.op in ("break", "return") and within(step, loop)
+        for guard in step.guards
+        if view.holds(guard.test, compare)
+    }
+    return len(held) == 1 and ends == {not holds for holds in held}
 
 
 # From the leaves upwards: weight = min(weight[parent] * p / q, 1); a refusal leaves max(weight * p - q, 0)

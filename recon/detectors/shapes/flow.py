@@ -17,8 +17,10 @@ from recon.detectors.shapes.terms import (
     Load,
     bounds,
     callee,
+    is_change,
     piece_of,
     subject,
+    writes,
 )
 from recon.index.term import Term
 
@@ -46,7 +48,7 @@ class View:
     def _lay(self, term: Term, loops: tuple[Term, ...], guards: tuple[Guard, ...]) -> None:
         match term.op:
             case "block" | "def":
-                for part in term.parts:
+                for part in term.parts if term.op == "block" else term.parts[0].parts:
                     self._lay(part, loops, guards)
                     # What follows an early exit runs only where the exit was not taken.
                     guards = (*guards, *early_exit(part))
@@ -301,7 +303,7 @@ class View:
                     if target.op == "index" and subject(target):
                         yield Store(self.root(subject(target)), all_keys(target), value, step)
             for term in step.terms:
-                if term.op == "call" and len(term.parts) > 2 and _stores(callee(term)):
+                if term.op == "call" and len(term.parts) > 2 and writes(callee(term)):
                     pointer = term.parts[1]
                     yield Store(self.root(subject(pointer)), (pointer,), term.parts[2], step)
                 elif term.op == "call" and callee(term) == "append" and term.parts[0].op == "attr" and term.parts[1:]:
@@ -315,7 +317,21 @@ class View:
                 if self.holds(definition.value, term) or self.guarded_by(definition.step, term):
                     found.add(name)
                     break
+        for name, source in self._copies:
+            if source in found:
+                found.add(name)
         return found
+
+    @cached_property
+    def _copies(self) -> list[tuple[str, str]]:
+        """Names that stand for another one, in the order of the steps."""
+        found = [
+            (name, d.value.dotted(), d.step.order)
+            for name, definitions in self.definitions.items()
+            for d in definitions
+            if not d.weak and d.value.dotted()
+        ]
+        return [(name, source) for name, source, _ in sorted(found, key=lambda each: each[2])]
 
     def decides(self, compare: Term) -> bool:
         """Whether anything follows from a comparison: it enters a value, or something runs only under its test."""
@@ -334,7 +350,7 @@ class View:
         found: dict[int, set[str]] = {}
         for name, definitions in self.definitions.items():
             for definition in definitions:
-                if not definition.weak and _is_change(name, definition.value):
+                if not definition.weak and is_change(name, definition.value):
                     for loop in definition.step.loops:
                         found.setdefault(id(loop), set()).add(name)
         return found
@@ -378,11 +394,3 @@ class View:
     def guarded_by(self, step: Step, term: Term) -> bool:
         """Whether a step runs only under a test that a term has a part in."""
         return any(self.holds(guard.test, term) for guard in step.guards)
-
-
-def _is_change(name: str, value: Term) -> bool:
-    return value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
-
-
-def _stores(name: str) -> bool:
-    return name == "store" or name.startswith("atomic")

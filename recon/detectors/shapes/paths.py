@@ -5,7 +5,7 @@ What separates them from the requests of a batch, each with a chain of its own, 
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.chains import FIRST, moving, stop_of
+from recon.detectors.shapes.chains import FIRST, leads, moving, stop_of
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Definition, Step, within
 from recon.detectors.shapes.terms import EQUALITY, ORDER, SCANS, arguments, bases, callee, loads, names_in
@@ -18,6 +18,7 @@ def best_paths(view: View) -> Iterator[Sighting]:
     """Forms in which one of several paths wins."""
     yield from _path_tables(view)
     yield from _chain_sets(view)
+    yield from _measured_lists(view)
     yield from _lanes(view)
     yield from _live_rows(view)
     yield from _live_lists(view)
@@ -27,8 +28,8 @@ def best_paths(view: View) -> Iterator[Sighting]:
 
 
 def _path_tables(view: View) -> Iterator[Sighting]:
-    counts = view.calls(*SCANS, "takewhile", "argmin") or (view.calls("min", "amin") and view.calls("where"))
-    for best, _ in view.calls("argmax", "max", "index") if counts else ():
+    counts = view.calls(*SCANS, "argmin") or (view.calls("min", "amin") and view.calls("where"))
+    for best, _ in view.calls("argmax", "max", "index", "topk", "sort", "argsort") if counts else ():
         equal = next((match for match in _counted(view, best) if is_of_tokens(view, match)), None)
         if equal is not None and (_selects_row(view, best) or _is_given_back(view, best)):
             yield Sighting(
@@ -46,17 +47,16 @@ def _counted(view: View, best: Term) -> Iterator[Term]:
         name = callee(term)
         if name in ("sum", "count_nonzero") and term is not best:
             scans = [scan for scan in view.behind(term).values() if callee(scan) in SCANS]
-            yield from (m for scan in scans for part in arguments(scan) for m in _leading(view, part))
+            yield from (m for scan in scans for part in arguments(scan) for m in _leading(view, scan, part))
         elif name in ("min", "amin", "argmin") and term is not best:  # the place of the first mismatch
             given = [m for part in arguments(term) for m in view.matches(part).values() if m.text in EQUALITY]
             yield from (m for m in given if any(callee(inner) == "where" for inner in term.walk()) or name == "argmin")
-        elif name == "takewhile":
-            yield from (m for m in term.walk() if m.op == "compare" and m.text == "==")
 
 
-def _leading(view: View, part: Term) -> Iterator[Term]:
+def _leading(view: View, scan: Term, part: Term) -> Iterator[Term]:
+    """The equalities whose leading matches a scan tells from the rest."""
     for match in view.matches(part).values():
-        if match.text in EQUALITY and (match.text == "==") != view.negates(part, match):
+        if match.text in EQUALITY and leads(view, scan, part, match):
             yield match
 
 
@@ -95,19 +95,69 @@ def _chain_sets(view: View) -> Iterator[Sighting]:
         counts = [d for d in kept if d.step.loops and d.step.loops[-1] is not outer]
         bests = [d for d in kept if d.step.loops[-1] is outer and view.guarded_by(d.step, test)]
         for compare, inner in view.compares() if counts and bests else ():
-            if compare.text in EQUALITY and len(inner.loops) > len(step.loops) and within(inner, outer):
-                keyed = [load for side in compare.parts for load in view.loads_of(side, outer)]
-                row = outer.parts[0]
-                rows = {part.dotted() for part in row.walk()} - {""}
-                moved = any(view.depends(load, name, outer) for load in keyed for name in rows)
-                if len(bases(keyed)) > 1 and moved and view.decides(compare):
-                    yield Sighting(
-                        "walk.chains",
-                        compare.line,
-                        "each candidate path is matched against the target's choices up to its first mismatch, and the "
-                        "longest one is kept",
-                    )
-                    return
+            is_inside = compare.text in EQUALITY and len(inner.loops) > len(step.loops) and within(inner, outer)
+            if is_inside and _is_along(view, compare, outer) and view.decides(compare):
+                yield Sighting(
+                    "walk.chains",
+                    compare.line,
+                    "each candidate path is matched against the target's choices up to its first mismatch, and the "
+                    "longest one is kept",
+                )
+                return
+
+
+def _is_along(view: View, compare: Term, rows: Term) -> bool:
+    """Whether both sides are read along a path, the drafted and the chosen: what a set of prompts shares is not."""
+    names = names_in(rows.parts[0])
+    sides = [view.loads_of(side, rows) for side in compare.parts]
+    moved = [any(view.depends(load, name, rows) for load in side for name in names) for side in sides]
+    return all(moved) and len(bases(load for side in sides for load in side)) > 1
+
+
+# Lists of lengths, one a path: lengths.append(n); the path whose length is the greatest
+
+
+def _measured_lists(view: View) -> Iterator[Sighting]:
+    ranked = _ranked(view)
+    for store in view.stores() if ranked else ():
+        if store.base not in ranked or not store.step.loops or store.step.loops[-1].op != "for":
+            continue
+        rows = store.step.loops[-1]
+        lengths = view.names_behind(store.value, rows)
+        for compare, at in view.compares():
+            is_inside = within(at, rows) and len(at.loops) > len(store.step.loops) and compare.text in EQUALITY
+            counts = moving(view, at.loops[-1]) & lengths if is_inside else ()
+            if counts and _is_along(view, compare, rows) and stop_of(view, compare, at):
+                yield Sighting(
+                    "walk.chains",
+                    compare.line,
+                    "the matches of each candidate path with the target's choices are counted up to its first "
+                    "mismatch, and the path with the most is taken",
+                )
+                return
+
+
+def _ranked(view: View) -> set[str]:
+    """Names behind what the greatest is taken of: by a call, or by a loop that keeps the best so far."""
+    found = {
+        name
+        for call, _ in view.calls("max", "argmax", "sorted", "topk", "sort")
+        for part in arguments(call)
+        for name in view.names_behind(part)
+    }
+    for test, step in view.compares():
+        if test.text in ORDER and step.loops and step.loops[-1].op == "for":
+            loop = step.loops[-1]
+            sides = [(ours.dotted(), theirs) for ours, theirs in (test.parts, test.parts[::-1])]
+            keeps = any(
+                d.value.op != "const" and within(d.step, loop) and view.guarded_by(d.step, test)
+                for best, measured in sides
+                if names_in(loop.parts[0]) & view.names_behind(measured, loop)
+                for d in view.definitions.get(best, ())
+            )
+            if keeps:
+                found |= view.names_behind(loop.parts[1])
+    return found
 
 
 # Lanes: each thread counts along a path of its own; the longest wins by a maximum over the threads

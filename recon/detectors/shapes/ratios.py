@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator
 
-from recon.detectors.shapes.algebra import alike
+from recon.detectors.shapes.algebra import alike, is_number
 from recon.detectors.shapes.chains import moving, stop_of
-from recon.detectors.shapes.draws import upward_draws
+from recon.detectors.shapes.draws import residual_draws, upward_draws
 from recon.detectors.shapes.flow import View
+from recon.detectors.shapes.residuals import clamped_differences, is_zeroing
 from recon.detectors.shapes.terms import (
     MATHS,
     ORDER,
+    RANDOM,
     Load,
     arguments,
+    bare,
     callee,
     is_opaque,
     is_random,
     loads,
+    names_in,
 )
 from recon.index.sighting import Sighting
 from recon.index.term import Term
@@ -22,8 +26,9 @@ from recon.index.term import Term
 
 def stochastic_chains(view: View) -> Iterator[Sighting]:
     """Forms of rejection sampling: p(token) against u · q(token), as a ratio, a product or in logarithms."""
+    refused = [sighting.line for sighting in residual_draws(view)]
     for compare, step in view.compares() if not any(upward_draws(view)) else ():
-        if compare.text not in ORDER:
+        if compare.text not in ORDER or compare.line in refused:
             continue
         loop = step.loops[-1] if step.loops else None
         operands = [operand for side in compare.parts for operand in view.operands(side, loop)]
@@ -41,6 +46,61 @@ def stochastic_chains(view: View) -> Iterator[Sighting]:
             "the target's and the draft's probability of the drafted token are set against a random number",
         )
         return
+
+
+def target_chains(view: View) -> Iterator[Sighting]:
+    """Forms in which the target's probability of a drafted token alone is set against a random number."""
+    if any(stochastic_chains(view)) or any(residual_draws(view)) or any(upward_draws(view)):
+        return
+    for compare, step in view.compares():
+        loop = step.loops[-1] if step.loops else None
+        if compare.text not in ORDER or loop is None or view.chased(step.loops[0]):
+            continue
+        coins = [any(view.calls_behind(side, RANDOM)) or _is_at_round(view, side, loop) for side in compare.parts]
+        for probability, coin in zip(compare.parts, coins[::-1], strict=True):
+            found = [load for load in view.loads_behind(probability, loop) if _is_of_drafted(view, load, loop)]
+            is_sum = bare(probability).dotted() in view.counters(loop)
+            refused = {base for load in found for base in (load.base, view.root(load.base)) if coin and not is_sum}
+            if refused and stop_of(view, compare, step) and _draws_from(view, refused):
+                stated = "one_hot" if any(_is_one_hot(view, cut) for _, cut in clamped_differences(view)) else "alone"
+                yield Sighting(
+                    f"target.{stated}",
+                    compare.line,
+                    "the target's probability of the drafted token alone is set against a random number",
+                )
+                return
+
+
+def _is_at_round(view: View, side: Term, loop: Term) -> bool:
+    """Whether a side is a number read at the loop's position, `coins[i]`."""
+    rounds = moving(view, loop)
+    return any(len(load.keys) == 1 and names_in(load.keys[0]) & rounds for load in view.loads_of(side, loop))
+
+
+def _is_of_drafted(view: View, load: Load, loop: Term) -> bool:
+    """Whether a load is keyed by a token that the loop goes through, or reads at its position."""
+    tokens = _tokens(view, loop)
+    last = load.keys[-1]
+    read = [token for token in view.loads_behind(last, loop) if token.base != load.base]
+    return bool(names_in(last) & tokens) or any(_is_at_round(view, token.term, loop) for token in read)
+
+
+def _draws_from(view: View, names: set[str]) -> bool:
+    """Whether a token is drawn from what is left of a distribution: less the token's own share, or all others'."""
+    if any(True for _ in clamped_differences(view)):
+        return True
+    left = {store.base for store in view.stores() if is_zeroing(store)}
+    left = {name for name in left if names & (view.names_behind(Term("name", name)) | {name})}
+    return any(left & view.names_behind(part) for call, _ in view.calls("multinomial") for part in arguments(call))
+
+
+def _is_one_hot(view: View, difference: Term) -> bool:
+    """Whether what is taken away is one at a token and zero elsewhere: `p - where(vocabulary == token, 1, 0)`."""
+    for part in view.behind(difference.parts[1]).values():
+        arms = part.parts[-2:] if part.op == "select" or callee(part) == "where" else ()
+        if callee(part) == "one_hot" or (arms and is_number(arms[0], 1) and is_number(arms[1], 0)):
+            return True
+    return False
 
 
 def _on_tree(view: View, loop: Term, found: list[Load]) -> bool:
@@ -62,6 +122,8 @@ def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
     """Whether a token that was itself loaded addresses both: the one at a loop's position, else a vector of them."""
     first, second = ([inner for key in load.keys for inner in view.loads_behind(key, loop)] for load in (one, other))
     rounds = moving(view, loop) if loop is not None else set()
+    if loop is not None and names_in(one.keys[-1]) & names_in(other.keys[-1]) & _tokens(view, loop):
+        return True
     for token in first:
         if not any(alike(token.term, each.term) for each in second):
             continue
@@ -70,6 +132,17 @@ def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
         if at_position and token.base not in (one.base, other.base):
             return True
     return False
+
+
+def _tokens(view: View, loop: Term) -> set[str]:
+    """Names of the elements that a loop goes through: `for token in ids`, no numbers of a range."""
+    elements = {
+        name: each.value.parts[0]
+        for name, definitions in view.definitions.items()
+        for each in definitions
+        if each.value.op == "each" and each.step.loops[-1:] == (loop,)
+    }
+    return {name for name, sequence in elements.items() if sequence.op in ("name", "attr", "index")}
 
 
 def _share_vector(one: Load, other: Load) -> bool:

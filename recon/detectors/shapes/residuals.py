@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Store
-from recon.detectors.shapes.terms import ORDER, arguments, callee
+from recon.detectors.shapes.terms import ORDER, arguments, callee, is_opaque
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -20,6 +20,7 @@ def residuals(view: View) -> Iterator[Sighting]:
                 _is_clamped_difference(view, term)
                 or _is_selected_difference(view, term)
                 or _is_log_difference(view, term)
+                or _is_sampled_difference(view, term)
             ):
                 yield Sighting("residual", term.line, "the residual max(p - q, 0) is taken")
                 break
@@ -94,6 +95,14 @@ def _is_selected_difference(view: View, term: Term) -> bool:
         return False
     test, then, otherwise = term.parts[-3:]
     return test.op == "compare" and test.text in ORDER and _difference(view, then) and _is_zero(otherwise)
+
+
+def _is_sampled_difference(view: View, term: Term) -> bool:
+    """`multinomial(normed(p - q))`: what a function of the tree makes of the difference can be drawn from."""
+    if callee(term) != "multinomial":
+        return False
+    made = [part for given in arguments(term) for part in view.behind(given).values() if is_opaque(part)]
+    return any(_difference(view, part) for call in made for part in arguments(call))
 
 
 def _is_log_difference(view: View, term: Term) -> bool:

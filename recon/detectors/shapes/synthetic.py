@@ -7,10 +7,12 @@ from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import within
 from recon.detectors.shapes.terms import (
     ORDER,
+    bare,
     callee,
     is_opaque,
     is_random,
     loads,
+    names_in,
 )
 from recon.index.sighting import Sighting
 from recon.index.term import Term
@@ -32,6 +34,8 @@ def _rates(view: View) -> Iterator[Sighting]:
             continue
         if any(view.loads_behind(key, loop) for load in view.loads_behind(compare, loop) for key in load.keys):
             continue  # something is looked up by token: probabilities
+        if any(_is_place(view, side, loop) for side in compare.parts):
+            continue  # a place or an id held within its limits
         if raises_flag(view, compare, step, loop) and _chooses_token(view, compare, loop):
             yield Sighting(
                 "synthetic.rate",
@@ -43,11 +47,21 @@ def _rates(view: View) -> Iterator[Sighting]:
 
 
 def _is_number(view: View, operand: Term, loop: Term) -> bool:
-    """A draw, or a number loaded at the loop's position."""
-    if is_random(operand) or is_opaque(operand):
+    """A draw, or a number loaded at the loop's position; `Int32(0)` is a literal."""
+    if is_random(operand) or (is_opaque(operand) and any(map(names_in, operand.parts[1:]))):
         return True
     rounds = moving(view, loop)
     return any(view.depends(load, name, loop) for load in loads(operand, deep=False) for name in rounds)
+
+
+def _is_place(view: View, side: Term, loop: Term) -> bool:
+    """Whether a value has a part in an address of the same loop: it is where something lies, and no rate."""
+    name = bare(side).dotted()
+    if not name:
+        return False
+    keys = [key for step in view.steps if within(step, loop) for load in loads(step.term) for key in load.keys]
+    keys += [key for store in view.stores() if within(store.step, loop) for key in store.keys]
+    return any(name in view.names_behind(key, loop) for key in keys)
 
 
 def _chooses_token(view: View, compare: Term, loop: Term) -> bool:

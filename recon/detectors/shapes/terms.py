@@ -148,10 +148,11 @@ def _field(term: Term) -> list[Load]:
         term = term.parts[0]
     if term.op != "index":
         return []
-    return [Load(load.base + path, load.keys, inner) for load in _subscript(term) if path not in _SIZES]
+    return [Load(load.base + path, load.keys, inner) for load in _subscript(term) if path not in SIZES]
 
 
-_SIZES = (".shape", ".stride", ".size", ".ndim", ".dtype", ".device")
+SIZES = (".shape", ".stride", ".size", ".ndim", ".dtype", ".device")
+"""Fields that say what an array is, not what it holds."""
 
 
 def _subscript(term: Term) -> list[Load]:
@@ -235,3 +236,20 @@ def is_whole(key: Term) -> bool:
 def is_constant(term: Term) -> bool:
     """Whether a term holds no name at all."""
     return all(part.op not in ("name", "attr", "call") for part in term.walk())
+
+
+def is_change(name: str, value: Term) -> bool:
+    """Whether a value is a name's last one raised or lowered, in one case at least: `n + 1`, `where(hit, n + 1, n)`."""
+    if value.op == "select" or callee(value) == "where":
+        return any(is_change(name, arm) for arm in value.parts[-2:])
+    return value.op == "op" and value.text in ("+", "-") and value.parts[0].dotted() == name
+
+
+def writes(name: str) -> bool:
+    """Whether a function that is called so writes to memory."""
+    return name == "store" or name.startswith("atomic")
+
+
+def is_module(term: Term) -> bool:
+    """Whether a term is a library of arrays, not an array."""
+    return term.op == "name" and term.text in MODULES

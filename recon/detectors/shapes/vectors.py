@@ -9,6 +9,7 @@ from recon.detectors.shapes.terms import (
     LOGIC,
     MODULES,
     ORDER,
+    SIZES,
     arguments,
     bases,
     callee,
@@ -301,6 +302,8 @@ def is_of_tokens(view: View, compare: Term) -> bool:
     """Whether both sides of an equality are read from somewhere, or given: neither is made up in place."""
     if names_in(compare.parts[0]) == names_in(compare.parts[1]) or _is_of_extreme(view, compare):
         return False  # `x != x` asks for NaN
+    if any(source.dotted().endswith(SIZES) for side in compare.parts for source in view.sources(side)):
+        return False
     return all(
         any(loads(source, deep=False) or source.dotted() for source in view.sources(side))
         or any(callee(source) in ("argmax", "squeeze") or is_opaque(source) for source in view.sources(side))

@@ -12,8 +12,8 @@ from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, within
 from recon.detectors.shapes.paths import best_paths
 from recon.detectors.shapes.picks import filtered_walks
-from recon.detectors.shapes.terms import EQUALITY, Load, bare, bases, callee, names_in
-from recon.detectors.shapes.vectors import vector_walks
+from recon.detectors.shapes.terms import EQUALITY, Load, arguments, bare, bases, callee, loads, names_in
+from recon.detectors.shapes.vectors import is_of_tokens, vector_walks
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -22,6 +22,7 @@ def greedy_walks(view: View) -> Iterator[Sighting]:
     """Forms of acceptance of a tree by equality with the target's choice."""
     for loop in view.outermost():
         yield from _link_walks(view, loop)
+        yield from _climbs(view, loop)
     for loop in view.all_loops():
         yield from _dictionary_walks(view, loop)
         yield from _parent_scans(view, loop)
@@ -118,6 +119,53 @@ def _upon(view: View, step: Step, compare: Term, flags: set[str], inner: Term | 
     if any(flags & view.names_behind(guard.test) for guard in step.guards):
         return True
     return inner is not None and not within(step, inner) and step.order > view.last_of(inner)
+
+
+# Climbs: stands[i] = token[i] == target[parent[i]]; for each node: while stands[at]: at = parent[at]
+
+
+def _climbs(view: View, loop: Term) -> Iterator[Sighting]:
+    ranked = [part for call, _ in view.calls(*_DEEPEST) for part in arguments(call)]
+    if not any(view.set_in(loop) & view.names_behind(part) for part in ranked):
+        return
+    for node, links in view.chased(loop).items():
+        up = {view.root(load.base) for load in links}
+        asked = [load for load in _read_at(view, node, loop) if view.root(load.base) not in up]
+        flags = bases(asked)
+        for base in flags:
+            for definition in view.definitions.get(base, ()):
+                for compare in view.matches(definition.value).values():
+                    if compare.text == "==" and _is_with_parent(view, compare, up):
+                        yield Sighting(
+                            "walk.climb",
+                            compare.line,
+                            "each drafted token is compared with the target's choice at its parent; from each node the "
+                            "way up is followed while all on it match, and the deepest such node is taken",
+                        )
+                        return
+
+
+_DEEPEST = ("argmax", "max", "atomicMax", "atomic_max", "maximum", "amax")
+
+
+def _read_at(view: View, node: str, loop: Term) -> Iterator[Load]:
+    """What is loaded at a node inside a loop, by its plain number."""
+    for step in view.steps:
+        if within(step, loop):
+            yield from (load for load in loads(step.term) if any(key.dotted() == node for key in load.keys))
+
+
+def _is_with_parent(view: View, compare: Term, up: set[str]) -> bool:
+    """Whether one side alone of two tokens is read by way of a parent: of a node's own, or of a vector of them."""
+    by_parent = [
+        any(
+            view.root(key.dotted()) in up or any(view.root(inner.base) in up for inner in view.loads_behind(key))
+            for load in view.loads_of(side)
+            for key in load.keys
+        )
+        for side in compare.parts
+    ]
+    return sum(by_parent) == 1 and is_of_tokens(view, compare)
 
 
 # Dictionaries: while token in children[cur]: cur = children[cur][token]; token = target[cur]
