@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
+from recon.detectors.flags import switched_off
 from recon.index.graph import Edge
 from recon.index.records import Import, ScopeKind
 from recon.index.steps import serves_other_platform
@@ -28,8 +29,10 @@ def seen(index: Index, *shapes: str) -> list[Evidence]:
     """Evidence for all sightings of some shapes, one a function, code that a runner reaches first."""
     found: dict[Ref, tuple[Function, Sighting]] = {}
     for function, sighting in index.seen(*shapes):
-        found.setdefault(function.ref, (function, sighting))
-    return ranked(evidence(index, function, sighting.line, sighting.note) for function, sighting in found.values())
+        known = found.setdefault(function.ref, (function, sighting))
+        if known[1] is not sighting and switched_off(index, *known) and not switched_off(index, function, sighting):
+            found[function.ref] = (function, sighting)
+    return ranked(shaped(index, function, sighting) for function, sighting in found.values())
 
 
 def with_doors(index: Index, *shapes: str) -> list[Evidence]:
@@ -45,7 +48,11 @@ def with_doors(index: Index, *shapes: str) -> list[Evidence]:
 
 
 def shaped(index: Index, function: Function, sighting: Sighting) -> Evidence:
-    """The evidence that a sighting is."""
+    """The evidence that a sighting is; no runner reaches what every caller switches off."""
+    flag = switched_off(index, function, sighting)
+    if flag:
+        note = f"{sighting.note}, but {flag} is off in every call"
+        return Evidence(function.path, function.symbol, sighting.line, Grade.SHAPED, (), note)
     return evidence(index, function, sighting.line, sighting.note)
 
 

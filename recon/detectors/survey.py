@@ -1,6 +1,7 @@
 """One reading of a function for all shapes at once; runs in the worker processes of the index."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 
 from recon.detectors.api import Feature, Shape, Sighting, View
@@ -27,4 +28,16 @@ def _asked(bits: int) -> tuple[Shape, ...]:
 
 def _seen(asked: Iterable[Shape], subject: Subject) -> list[Sighting]:
     view = View(subject.body, subject.params)
-    return [sighting for shape in asked for sighting in shape.find(view)]
+    found = [sighting for shape in asked for sighting in shape.find(view)]
+    return [replace(each, flags=_flags_above(view, each.line)) for each in found]
+
+
+def _flags_above(view: View, line: int) -> tuple[str, ...]:
+    """The parameters whose tests stand above a line, with a `!` where they must not hold."""
+    at = next((step for step in view.steps if step.term.line == line), None)
+    found = []
+    for guard in at.guards if at is not None else ():
+        test, holds = (guard.test.parts[0], not guard.holds) if guard.test.op == "not" else (guard.test, guard.holds)
+        if test.op == "name" and test.text in view.params:
+            found.append(test.text if holds else f"!{test.text}")
+    return tuple(found)

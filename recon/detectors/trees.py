@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from recon.detectors.api import Evidence, Index
 from recon.detectors.handing import is_function, reaches
 from recon.detectors.hooks import Hook, hooks
-from recon.detectors.places import evidence, ranked
+from recon.detectors.places import evidence, ranked, seen
 from recon.detectors.shapes.catalog import (
     ANCESTOR_MASK,
     DRAFT_LOOP,
@@ -109,6 +109,7 @@ def _steps_up(index: Index, refs: set[Ref]) -> dict[Ref, int]:
     return found
 
 
-def accepts_trees(index: Index) -> bool:
-    """Whether anything in the tree walks a draft tree to accept."""
-    return any(True for _ in index.seen(GREEDY_WALK.id, STOCHASTIC_WALK.id))
+def accepts_trees(index: Index, *, wired: bool) -> bool:
+    """Whether anything in the tree walks a draft tree to accept; with `wired`, anything that the step reaches."""
+    walks = seen(index, GREEDY_WALK.id, STOCHASTIC_WALK.id)
+    return any(walk.scope or not wired for walk in walks)

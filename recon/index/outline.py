@@ -28,6 +28,7 @@ _LOOP, _NESTED, _BREAK = int(Feature.LOOP), int(Feature.NESTED_LOOP), int(Featur
 _ENDLESS = int(Feature.ENDLESS)
 _CHASE, _INDEX = int(Feature.CHASE), int(Feature.INDEX_BY_INDEX)
 _CHOICE = re.compile(r"'|\.[A-Z][A-Z0-9_]*(?: |$)")
+_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _MANY = frozenset({ast.Subscript, ast.BinOp, ast.Constant})  # annotations that can name more than one class
 
 
@@ -236,7 +237,10 @@ class _Reader(ExpressionReader):
         self.store(node.target)
 
     def branch(self, node: ast.If) -> None:
-        """Read an if."""
+        """Read an if; of a function's branches not the one that a constant keeps from running."""
+        if node.test.__class__ is ast.Constant and self.frame.node.__class__ in _FUNCTIONS:
+            self.push(node.body if node.test.value else node.orelse)
+            return
         self.read_all([node.test])
         self.under(-1)
         head = self.heads.pop(node, node.lineno)

@@ -121,10 +121,9 @@ class _Reader:
         self.lines = lines
         self.offset = offset
         self.libraries = libraries
-        self.now = 0
-        self.depth = 0
+        self.now = self.depth = 0
         self.holds_functions = False
-        """Whether anything in the function could be written out: an inner function, a store into a copy."""
+        """Whether anything could be written out: an inner function, a lambda, a store into a copy."""
 
     # Statements
 
@@ -183,6 +182,8 @@ class _Reader:
         return Term("block", "", (loop, *self.block(orelse).parts), loop.line)
 
     def if_(self, node: ast.If) -> Term:
+        if isinstance(node.test, ast.Constant):  # one branch never runs
+            return self.block(node.body if node.test.value else node.orelse)
         parts = (self.expression(node.test), self.block(node.body), self.block(node.orelse))
         return Term("if", "", parts, self.now)
 

@@ -15,3 +15,5 @@ class Sighting:
     """One clause for a reader: what was seen."""
     detail: str = ""
     """A name that later questions need, e.g. the parameter that a mask comes through."""
+    flags: tuple[str, ...] = ()
+    """Parameters of the function whose tests stand above the place, with a `!` where they must not hold."""

@@ -16,7 +16,8 @@ What counts
 
 Blind spots
     Compiled libraries are read by symbol and schema only. A walk split over several launches, one a level, is seen
-    only if one of them holds both the step to the next node and the comparison.
+    only if one of them holds both the step to the next node and the comparison; so is a length of a path that one
+    function measures and another compares, unless the one stands inside the other. Kernels in strings are not read.
 
 Sources
     Miao et al., SpecInfer, 2023, section 4.2; Cai et al., Medusa, 2024; Li et al., EAGLE, 2024.
@@ -70,6 +71,19 @@ def k(out, count, ids, tok, child, sib, want, N: tl.constexpr, D: tl.constexpr):
             if hit == 0:
                 go = 0
     tl.store(count + b, n)
+"""
+_WRITTEN_FIRST = """
+def stroll(words, first, beside, best):
+    at = 0
+    out = []
+    while True:
+        out.append(int(best[at]))
+        kid = first[at]
+        while kid != -1 and words[kid] != best[at]:
+            kid = beside[kid]
+        if kid == -1:
+            return out
+        at = kid
 """
 _DICTIONARY = """
 def follow(children, posterior):
@@ -274,6 +288,7 @@ CASES = (
     Case("an operator of another distribution, by its module", {"a.py": _OUTSIDE_MODULE}, Standing.UNKNOWN),
     Case("an operator of another distribution", {"a.py": _OUTSIDE}, Standing.UNKNOWN),
     Case("links in Triton", {"a.py": _LINKS}, Standing.PRESENT),
+    Case("the choice written before its child is sought", {"a.py": _WRITTEN_FIRST}, Standing.PRESENT),
     Case("a dictionary of children", {"a.py": _DICTIONARY}, Standing.PRESENT),
     Case("a table of paths", {"a.py": _PATHS}, Standing.PRESENT),
     Case("a call of itself for the child that matches", {"a.py": _RECURSION}, Standing.PRESENT),

@@ -7,7 +7,7 @@ What it is
 What counts
     shaped: a mask in which ancestors are marked is handed on, through calls and fields, to an attention kernel that
     takes a mask, or to torch's own attention, outside of the loops that draft; and somewhere a walk accepts along a
-    tree.
+    tree, reached by the step where the mask is.
     Without such a walk the standing is partial: nodes see the right keys, and are judged as a chain.
 
 Blind spots
@@ -25,8 +25,12 @@ from recon.detectors.trees import accepts_trees, routes
 
 _WORDS = (frozenset({"build", "tree"}), frozenset({"tree", "mask"}), frozenset({"tree", "attention"}))
 _CHAIN = (
-    "the ancestor mask reaches the target's pass, but nothing in this tree accepts along a tree: what was masked as a "
-    "tree is judged as a chain"
+    "The ancestor mask reaches the target's pass, but nothing in this tree accepts along a tree: what was masked as a "
+    "tree is judged as a chain."
+)
+_UNREACHED = (
+    "The ancestor mask reaches the target's pass, but no step leads to the walk that would accept along the tree: what "
+    "was masked as a tree is judged as a chain."
 )
 
 
@@ -38,14 +42,16 @@ def detect(index: Index) -> Findings:
         elsewhere = outside(index, *_WORDS)
         near = tuple(ranked([*seen(index, ANCESTOR_MASK.id), *seen(index, MASK_HOOK.id)]))
         return Findings(nearest=near, external=elsewhere)
-    accepted = accepts_trees(index)
+    is_wired = any(place.scope for place in places)
+    accepted = accepts_trees(index, wired=is_wired)
+    lacks = _UNREACHED if accepts_trees(index, wired=False) else _CHAIN
     kernels = ", ".join(dict.fromkeys(index.function(route.kernel).symbol for route in found[:3]))
     whole = f"The ancestor mask of the draft tree reaches {kernels}, and a walk accepts along the same tree."
     return Findings(
         evidence=tuple(ranked(places)),
-        lacks="" if accepted else _CHAIN[:1].upper() + _CHAIN[1:] + ".",
+        lacks="" if accepted else lacks,
         reason=whole if accepted else "",
-        reach=Reach.WIRED if any(place.scope for place in places) else Reach.DEFINED,
+        reach=Reach.WIRED if is_wired else Reach.DEFINED,
     )
 
 

@@ -248,8 +248,3 @@ def is_change(name: str, value: Term) -> bool:
 def writes(name: str) -> bool:
     """Whether a function that is called so writes to memory."""
     return name == "store" or name.startswith("atomic")
-
-
-def is_module(term: Term) -> bool:
-    """Whether a term is a library of arrays, not an array."""
-    return term.op == "name" and term.text in MODULES

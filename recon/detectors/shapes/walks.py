@@ -99,9 +99,25 @@ def _records(view: View, compare: Term, at: Step, loop: Term, nodes: set[str]) -
                 return True
     for store in view.stores():
         written = {load.base for load in _on_walk(view, store.value, loop, nodes)} or (names_in(store.value) & nodes)
-        if within(store.step, loop) and written and _upon(view, store.step, compare, flags, inner):
+        if not within(store.step, loop) or not written:
+            continue
+        if _upon(view, store.step, compare, flags, inner):
             return True
+        if inner is not None and not within(store.step, inner) and _ends_unfound(view, inner, loop, nodes):
+            return True  # each round but the first follows from a match
     return False
+
+
+def _ends_unfound(view: View, inner: Term, loop: Term, nodes: set[str]) -> bool:
+    """Whether a walk is left where the search among the children, its inner loop, comes to their end."""
+    return any(
+        step.term.op in ("break", "return")
+        and within(step, loop)
+        and not within(step, inner)
+        and step.order > view.last_of(inner)
+        and any(names_in(guard.test) & nodes & view.set_in(inner) for guard in step.guards)
+        for step in view.steps
+    )
 
 
 def _upon(view: View, step: Step, compare: Term, flags: set[str], inner: Term | None) -> bool:

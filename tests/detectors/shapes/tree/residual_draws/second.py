@@ -6,20 +6,20 @@ class Panel:
         node = tree.root
         out = []
         while node.children:
-            p = target[node.idx]
+            goal = target[node.idx]
             cands = list(node.children)
             hit = None
             while cands:
                 j = torch.randint(len(cands), (1,)).item()
                 c = cands.pop(j)
-                q = ssm[c.model][node.idx]
-                if torch.rand(()) <= p[c.token] / q[c.token]:
+                guess = ssm[c.model][node.idx]
+                if torch.rand(()) <= goal[c.token] / guess[c.token]:
                     hit = c
                     break
-                p = torch.relu(p - q)
-                p = p / p.sum()
+                goal = torch.relu(goal - guess)
+                goal = goal / goal.sum()
             if hit is None:
-                out.append(torch.multinomial(p, 1))
+                out.append(torch.multinomial(goal, 1))
                 return out
             out.append(hit.token)
             node = hit
