@@ -322,8 +322,7 @@ class Index:
         outline = self.files[path]
         around = CAPTURES if is_python(path) and captures(outline) else Feature(0)
         feeding = feeding_loops(outline) if is_python(path) else frozenset()
-        chosen: list[Slice] = []
-        signs = with_inner(outline.scopes)
+        chosen, signs = list[Slice](), with_inner(outline.scopes)
         for scope in outline.scopes:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
