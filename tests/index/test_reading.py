@@ -344,6 +344,6 @@ def test_copies_of_a_function_keep_their_places(read: Read) -> None:
     """Overloads and nested functions of one name are told apart by their lines."""
     source = loop("one") + "\n" + loop("one", "q") + "\nclass C:\n    def one(self, a):\n        for i in a: r\n"
 
-    assert {"a.py:one:1": "one a i", "a.py:one:5": "one a i q", "a.py:C.one:10": "one a i r"} == notes(
+    assert {"a.py:one:1": "one a i", "a.py:one:5": "one a i q", "a.py:C.one:10": "one a i r self"} == notes(
         read({"a.py": source})
     )

@@ -80,6 +80,8 @@ def _is_at_round(view: View, side: Term, loop: Term) -> bool:
 def _is_of_drafted(view: View, load: Load, loop: Term) -> bool:
     """Whether a load is keyed by a token that the loop goes through, or reads at its position."""
     tokens = _tokens(view, loop)
+    if not load.keys:
+        return False
     last = load.keys[-1]
     read = [token for token in view.loads_behind(last, loop) if token.base != load.base]
     return bool(names_in(last) & tokens) or any(_is_at_round(view, token.term, loop) for token in read)
@@ -122,7 +124,8 @@ def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
     """Whether a token that was itself loaded addresses both: the one at a loop's position, else a vector of them."""
     first, second = ([inner for key in load.keys for inner in view.loads_behind(key, loop)] for load in (one, other))
     rounds = moving(view, loop) if loop is not None else set()
-    if loop is not None and names_in(one.keys[-1]) & names_in(other.keys[-1]) & _tokens(view, loop):
+    shared = [set().union(*map(names_in, load.keys)) for load in (one, other)]
+    if loop is not None and shared[0] & shared[1] & _tokens(view, loop):
         return True
     for token in first:
         if not any(alike(token.term, each.term) for each in second):
