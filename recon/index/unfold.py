@@ -52,7 +52,7 @@ class _GrownTooLargeError(Exception):
     """Functions inside functions would multiply a function beyond reading."""
 
 
-def _without(term: Term, placed: set[int]) -> Term:
+def _without(term: Term, placed: Mapping[int, Term]) -> Term:
     if not placed or term.op not in NESTING:
         return term
     parts = tuple(_without(part, placed) for part in term.parts if id(part) not in placed)
@@ -65,8 +65,8 @@ class _Unfolder:
 
     known: Mapping[str, Inner]
     pending: list[Term] = field(default_factory=list)
-    placed: set[int] = field(default_factory=set)
-    """Inner functions that stand where they were called, by identity."""
+    placed: dict[int, Term] = field(default_factory=dict)
+    """Inner functions that stand where they were called, by identity; kept, so that it is given to no other Term."""
     tuples: dict[str, int] = field(default_factory=dict)
     """How many parts the tuples have that names were set to."""
     counters: dict[str, Term] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class _Unfolder:
                 names[parameter] = value
             else:
                 self._do(Term("assign", "", (names[parameter], value), function.whole.line))
-        self.placed.add(id(function.whole))
+        self.placed[id(function.whole)] = function.whole
         body = renamed(taken_apart(function.body, names, is_set), names)
         outer = self.active, self.known
         self.active = (*self.active, function.name)

@@ -63,7 +63,7 @@ def test_what_is_called_stands_where_it_is_called(lines: tuple[str, ...], terms:
 def test_a_return_in_a_loop_ends_the_loop() -> None:
     """So that what a mismatch ends is still seen to end there."""
     (found,) = written(
-        "def g(x):", "    for i in x:", "        if i != b:", "            return i", "    return 0", "g(a)"
+        "def g(x):", "    for i in x:", "        if i != b:", "            return i", "    return 0", "c = g(a)"
     )
 
     assert "(if (compare:!= i·1 b) (block (block (assign return·2 i·1) (break))) (block))" in found
@@ -103,3 +103,11 @@ def test_functions_that_would_grow_beyond_reading_stay_as_they_are() -> None:
     calls = [f"c = g({number})" for number in range(60)]
 
     assert "(assign c (call g 59))" == written("def g(x):", *long, "    return x", *calls)[-1]
+
+
+def test_what_is_called_for_its_effects_stays_where_it_is() -> None:
+    """It is no part of a value, and a return of it would seem to end what calls it."""
+    inner, called = written("def g(x):", "    for i in x:", "        if i != b:", "            return", "g(a)")
+
+    assert inner.startswith("(def:g")
+    assert "(do (call g a))" == called
