@@ -328,8 +328,7 @@ class Index:
                 continue
             more = around | FEEDS if scope.id in feeding else around
             own = signs.get(scope.id, scope.features)
-            features = own | more if more else own
-            by = choosing(features)
+            by = choosing(features := own | more if more else own)
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
             if by:

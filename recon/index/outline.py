@@ -102,7 +102,7 @@ class _Reader(ExpressionReader):
         """Open the scope of a function; what its `def` evaluates belongs to the scope around it."""
         arguments = node.args
         self.walk([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
-        decorators = tuple(filter(None, map(_decorator, node.decorator_list)))
+        decorators = tuple(filter(None, map(spell.decorator, node.decorator_list)))
         scope = len(self.scopes)
         self.scopes.append(
             _scope(
@@ -118,7 +118,7 @@ class _Reader(ExpressionReader):
             )
         )
         self.here = scope
-        self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernel_decorator, decorators)))
+        self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernelspell.decorator, decorators)))
         self.annotations(arguments, node.returns)
         self.todo.append(_END_SCOPE)
         self.push(node.body)
@@ -154,8 +154,8 @@ class _Reader(ExpressionReader):
                 ScopeKind.CLASS,
                 node.name,
                 node,
-                bases=tuple(filter(None, map(_base, node.bases))),
-                decorators=tuple(filter(None, map(_decorator, node.decorator_list))),
+                bases=tuple(filter(None, map(spell.base, node.bases))),
+                decorators=tuple(filter(None, map(spell.decorator, node.decorator_list))),
                 around=self.frame.around,
             )
         )
@@ -405,16 +405,6 @@ def _scope(
             first = min(line, node.decorator_list[0].lineno)
     last = last or line
     return Scope(scope, parent, kind, name, line, first, last, _NONE, params, bases, decorators, returns, around)
-
-
-def _decorator(node: ast.expr) -> str:
-    """The name of a decorator, without its arguments."""
-    return spell.dotted(node.func if isinstance(node, ast.Call) else node)
-
-
-def _base(node: ast.expr) -> str:
-    """The name of a base class, without its type arguments."""
-    return spell.dotted(node.value if isinstance(node, ast.Subscript) else node)
 
 
 _END_SCOPE, _END_FORK, _END_LOOP = EndScope(), EndFork(), EndLoop()

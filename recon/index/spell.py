@@ -434,3 +434,13 @@ def _called(call: ast.Call) -> Sequence[tuple[str, ast.expr]]:
 
 
 _GIVEN = frozenset({ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.GeneratorExp})
+
+
+def decorator(node: ast.expr) -> str:
+    """The name of a decorator, without its arguments."""
+    return dotted(node.func if isinstance(node, ast.Call) else node)
+
+
+def base(node: ast.expr) -> str:
+    """The name of a base class, without its type arguments."""
+    return dotted(node.value if isinstance(node, ast.Subscript) else node)
