@@ -118,7 +118,7 @@ class _Reader(ExpressionReader):
             )
         )
         self.here = scope
-        self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernelspell.decorator, decorators)))
+        self.frame = Frame(scope, node, self.frame, jit=any(map(signs.is_kernel_decorator, decorators)))
         self.annotations(arguments, node.returns)
         self.todo.append(_END_SCOPE)
         self.push(node.body)
