@@ -115,7 +115,7 @@ def _is_summed(view: View, clamp: Term) -> bool:
 
 
 def _last_places(view: View) -> Iterator[Sighting]:
-    tests = [part for part in view.body.walk() if _is_joint_test(view, part)]
+    tests = [part for part in view.body.walk() if part.op in ("op", "call") and _is_joint_test(view, part)]
     for compare, step in view.compares() if tests else ():
         if compare.text not in ORDER:
             continue

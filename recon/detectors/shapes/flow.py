@@ -15,9 +15,11 @@ from recon.detectors.shapes.outcomes import Outcomes
 from recon.detectors.shapes.terms import (
     GROWERS,
     Load,
+    bases,
     bounds,
     callee,
     is_change,
+    loads,
     piece_of,
     subject,
     writes,
@@ -286,6 +288,11 @@ class View:
     def calls_behind(self, term: Term, names: Iterable[str], loop: Term | None = None) -> Iterator[Term]:
         """Calls with one of these last names that may have a part in a value."""
         return (call for call, _ in self.calls(*names) if self.holds(term, call, loop))
+
+    @cached_property
+    def read_from(self) -> frozenset[str]:
+        """Names that anything is loaded from."""
+        return frozenset(bases(load for step in self.steps for load in loads(step.term)))
 
     def stores(self) -> tuple[Store, ...]:
         """Every write to memory: subscript targets, `tl.store`, atomics, `append`."""

@@ -36,10 +36,9 @@ def lossy_rules(view: View) -> Iterator[Sighting]:
     """Rules that accept by a threshold, and entropies for those that are gated by one made elsewhere."""
     entropies = _entropies(view)
     if any(compare.text in ORDER for compare, _ in view.compares()):
-        read = {load.base for step in view.steps for load in loads(step.term)}
         yield from _adaptive(view, entropies)
-        yield from _fixed(view, read)
-        yield from _gates(view, entropies, read)
+        yield from _fixed(view)
+        yield from _gates(view, entropies)
     if entropies:
         yield Sighting("typical.entropy", entropies[0].line, "the entropy of a distribution is taken")
 
@@ -208,12 +207,12 @@ def _is_lookup(view: View, load: Load) -> bool:
 # Fixed thresholds: a probability above a parameter accepts too, or the draw is made against p / threshold
 
 
-def _fixed(view: View, read: set[str]) -> Iterator[Sighting]:
+def _fixed(view: View) -> Iterator[Sighting]:
     for compare, step in view.compares():
         if compare.text not in ORDER:
             continue
         for side, other in (compare.parts, compare.parts[::-1]):
-            if not _is_setting(view, other, read) or not _beside_a_test(view, step, compare, side):
+            if not _is_setting(view, other) or not _beside_a_test(view, step, compare, side):
                 continue
             if _by_token(view, side) and view.decides(compare):
                 note = f"a drafted token also stands when the target's probability of it passes {other.dotted()}"
@@ -221,12 +220,12 @@ def _fixed(view: View, read: set[str]) -> Iterator[Sighting]:
                 return
 
 
-def _is_setting(view: View, term: Term, read: set[str]) -> bool:
+def _is_setting(view: View, term: Term) -> bool:
     """Whether a term is a number given from outside: a parameter that nothing is loaded from, a field of the object."""
     name = term.dotted()
-    if not name or name in view.definitions or name in read:
+    if not name or name in view.definitions or not (name.startswith("self.") or name in view.params):
         return False
-    return name.startswith("self.") or name in view.params
+    return name not in view.read_from
 
 
 def _beside_a_test(view: View, step: Step, compare: Term, side: Term) -> bool:
@@ -269,7 +268,7 @@ def _accepts(view: View, other: Term, side: Term) -> bool:
 # Gates: a mismatch is let stand where the entropy is high
 
 
-def _gates(view: View, entropies: list[Term], read: set[str]) -> Iterator[Sighting]:
+def _gates(view: View, entropies: list[Term]) -> Iterator[Sighting]:
     tests = _token_tests(view)
     tokens = {load.base for test in tests for side in test.parts for load in view.loads_of(side)}
     seen: set[str] = set()
@@ -277,7 +276,7 @@ def _gates(view: View, entropies: list[Term], read: set[str]) -> Iterator[Sighti
         if compare.text not in ORDER:
             continue
         for side, other in (compare.parts, compare.parts[::-1]):
-            if not _is_setting(view, other, read):
+            if not _is_setting(view, other):
                 continue
             own = any(view.holds(side, entropy) for entropy in entropies)
             given = {view.root(load.base) for load in view.loads_of(side) if load.base not in tokens}
