@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import accumulate
 
 _HIDDEN = re.compile(
     rb"//[^\\\n]*+(?:\\.[^\\\n]*+)*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/"
@@ -94,7 +95,7 @@ class CudaText:
 
     @cached_property
     def _rows(self) -> list[int]:
-        return [row.start() for row in re.finditer(rb"\n", self.code)]
+        return list(accumulate((len(row) + 1 for row in self.code.split(b"\n")), initial=-1))[1:-1]
 
     def line(self, place: int) -> int:
         """The line of a place in the code, counted from 1."""

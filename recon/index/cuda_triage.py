@@ -21,7 +21,9 @@ from recon.index.records import Bind, Call, Feature, Outline, Scope, ScopeKind, 
 
 _BLANK = bytes(byte if byte in b"\n\r" else 32 for byte in range(256))
 _IN_FULL = (b"__global__", b"<<<")
-_REGISTERS = re.compile(rb"(?:\.|->)\s*(?:def|impl|define)\s*\(|(?:EXPORT|REGISTER|_LIBRARY|_MODULE)\w*\s*\(")
+_REGISTERING = (b".def", b">def", b".impl", b">impl", b"EXPORT", b"REGISTER", b"_LIBRARY", b"_MODULE")
+_REGISTERS = re.compile(rb"(?:\.|->)(?:def|impl|define)\s*\(|(?:EXPORT|REGISTER|_LIBRARY|_MODULE)\w*\s*\(")
+"""Sought where one of its words stands: to look for a word alone takes a tenth of the time."""
 _LAUNCHES = re.compile(rb"[lL]aunch\w*\s*(?:<[^;{}()]*>\s*)?\(")
 """What a kernel is handed to; its other arguments are told apart by the grammar alone."""
 _INSIDE = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
@@ -39,10 +41,10 @@ def outline_asked(data: bytes, asked: Sequence[int]) -> Outline:
     if len(data) > MOST_BYTES or b"\0" in data:
         return outline_cuda(data)
     data = as_functions(data)
-    if any(word in data for word in _IN_FULL) or _REGISTERS.search(data):
+    if _holds(data, _IN_FULL) or (_holds(data, _REGISTERING) and _REGISTERS.search(data)):
         return read_cuda(data)
     text = CudaText(data)
-    if _LAUNCHES.search(text.code):
+    if b"aunch" in text.code and _LAUNCHES.search(text.code):
         return read_cuda(data)
     whole = by_text(data, text)
     asking = [piece for piece in text.pieces if piece.kind in _WITH_CODE and _is_asked(text.code, piece, asked)]
@@ -55,6 +57,10 @@ def outline_asked(data: bytes, asked: Sequence[int]) -> Outline:
         if piece.kind is Kind.FUNCTION and scope is not None and joined.scopes[scope].features == Feature.CUDA:
             joined = _with_member(joined, joined.scopes[scope], data, text.code[piece.opened : piece.closed])
     return joined
+
+
+def _holds(data: bytes, words: Iterable[bytes]) -> bool:
+    return any(word in data for word in words)
 
 
 def _is_asked(code: bytes, piece: Piece, asked: Sequence[int]) -> bool:
