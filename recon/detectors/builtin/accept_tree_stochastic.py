@@ -9,14 +9,15 @@ What counts
     shaped: a walk from node to node whose test sets the target's probability of the drafted token (looked up by that
     token) against a random number, with a residual max(p - q, 0) in the same function, or with the tokens that were
     tried taken out of the rest; siblings in turn where a refused one loses its probability and the rest is
-    renormalised; or nodes tried from the leaves upwards by the weight of their whole path (traversal verification).
+    renormalised, or leaves the residual for the next one; or nodes tried from the leaves upwards by the weight of their
+    whole path (traversal verification).
     shaped, too: a call of a compiled operator whose schema takes drafted tokens, links between nodes, the target's
     probabilities and random numbers.
     declared: a Python function that calls such code in a CUDA file that its module builds.
 
 Blind spots
     Compiled libraries are read by symbol and schema only. A residual taken in another function than the walk is not
-    joined to it.
+    joined to it. Sets of chains from which one is drawn at random at each position (host code in C++) are not seen.
 
 Sources
     Miao et al., SpecInfer, 2023, algorithm 2; Li et al., EAGLE, 2024; Leviathan et al., 2023 for the residual.
