@@ -7,7 +7,7 @@ from recon.index.cuda_text import CudaText, Kind, Piece
 from recon.index.records import Call, Feature, Import, Outline, Parsed, Scope, ScopeKind
 
 _CALLED = re.compile(rb"([A-Za-z_]\w*+(?:(?:<[^;{}]*>)?\s*+(?:::|\.|->)\s*+~?[A-Za-z_]\w*+)*+)\s*+(?:<[^;{}]*>\s*+)?\Z")
-_LONGEST_CALLEE = 120
+_LONGEST_CALLEE = 80
 _HANDED = re.compile(rb"[(,=]\s*+&?\s*+([A-Za-z_]\w*+(?:\s*+::\s*+[A-Za-z_]\w*+)*+)\s*+(?:<[^;{}()]*>\s*+)?(?=[,);])")
 _DECLARED = re.compile(rb"(\w++)\s++\Z")
 _ANGLED = re.compile(rb"<[^<>]*>")

@@ -19,7 +19,6 @@ from recon.index.cuda_text import CudaText, Kind, Piece
 from recon.index.macro_bodies import alone, as_functions
 from recon.index.records import Bind, Call, Feature, Outline, Scope, ScopeKind, Text
 
-_BLANK = bytes(byte if byte in b"\n\r" else 32 for byte in range(256))
 _IN_FULL = (b"__global__", b"<<<")
 _REGISTERING = (b".def", b">def", b".impl", b">impl", b"EXPORT", b"REGISTER", b"_LIBRARY", b"_MODULE")
 _REGISTERS = re.compile(rb"(?:\.|->)(?:def|impl|define)\s*\(|(?:EXPORT|REGISTER|_LIBRARY|_MODULE)\w*\s*\(")
@@ -72,7 +71,7 @@ def _is_asked(code: bytes, piece: Piece, asked: Sequence[int]) -> bool:
 
 
 def _alone(data: bytes, text: CudaText, asking: Sequence[Piece]) -> bytes:
-    """The file with nothing but some functions, and the classes around them; every byte keeps its place."""
+    """The file with nothing but some functions, and the classes around them; lines keep their numbers."""
     around = set[int]()
     for piece in asking:
         outer = piece.outer
@@ -88,9 +87,9 @@ def _alone(data: bytes, text: CudaText, asking: Sequence[Piece]) -> bytes:
     begin = 0
     for start, end in sorted(spans):
         first, last = text.origin(start), text.origin(end - 1) + 1
-        kept += (data[begin:first].translate(_BLANK), data[first:last])
+        kept += (b"\n" * data.count(b"\n", begin, first), data[first:last])
         begin = last
-    return b"".join([*kept, data[begin:].translate(_BLANK)])
+    return b"".join(kept)
 
 
 class _From(NamedTuple):
