@@ -11,7 +11,7 @@ _LONGEST_CALLEE = 80
 _HANDED = re.compile(rb"[(,=]\s*+&?\s*+([A-Za-z_]\w*+(?:\s*+::\s*+[A-Za-z_]\w*+)*+)\s*+(?:<[^;{}()]*>\s*+)?(?=[,);])")
 _DECLARED = re.compile(rb"(\w++)\s++\Z")
 _ANGLED = re.compile(rb"<[^<>]*>")
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]*)", re.MULTILINE)
+_INCLUDE = re.compile(rb"#[ \t]*include[ \t]*[<\"]([^>\"\n]*)")
 _NO_CALLS = frozenset(
     b"if for while switch return sizeof alignof alignas decltype catch asm static_assert noexcept defined typeid else "
     b"do throw new delete co_return co_await and or not constexpr __attribute__ __declspec __align__ operator".split()
@@ -39,11 +39,16 @@ def by_text(data: bytes, text: CudaText) -> Outline:
             scopes.append(_scope(len(scopes), around, kind, piece.name, lines))
         if piece.kind is Kind.FUNCTION:
             calls += _calls(text, piece, ids[place])
-    imports = tuple(
-        Import(0, found[1].decode(errors="replace"), "", "", data.count(b"\n", 0, found.start()) + 1)
-        for found in _INCLUDE.finditer(data)
-    )
-    return Outline(Parsed.PASSED, _WHY, tuple(scopes), tuple(calls), imports, (), ())
+    return Outline(Parsed.PASSED, _WHY, tuple(scopes), tuple(calls), tuple(_includes(data)), (), ())
+
+
+def _includes(data: bytes) -> Iterator[Import]:
+    line, begin = 1, 0
+    for found in _INCLUDE.finditer(data):
+        row = data.rfind(b"\n", 0, found.start()) + 1
+        line, begin = line + data.count(b"\n", begin, row), row
+        if not data[row : found.start()].strip():  # else it stands in a comment
+            yield Import(0, found[1].decode(errors="replace"), "", "", line)
 
 
 def _scope(scope: int, parent: int, kind: ScopeKind, name: str, lines: tuple[int, int, int]) -> Scope:

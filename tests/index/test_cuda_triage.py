@@ -104,6 +104,12 @@ def test_a_file_in_which_nothing_can_be_chosen_is_not_parsed() -> None:
     assert ("verify", "p") == outline.calls[-1].args
 
 
+def test_includes_are_kept_with_their_lines() -> None:
+    source = '#include <a.h>\n// #include "no.h"\n\n  # include "b/c.cuh"\nint f() { return 1; }\n'
+
+    assert [("a.h", 1), ("b/c.cuh", 4)] == [(each.module, each.line) for each in asked(source).imports]
+
+
 def test_a_function_that_can_be_chosen_is_as_the_grammar_reads_it() -> None:
     """Beside others that are passed over."""
     outline, whole = asked(QUIET + LOUD), outline_cuda(dedent(QUIET + LOUD).encode())
