@@ -41,6 +41,8 @@ LEAVE_S = 15.0
 """What a child may take to end after its last word: it gives back what it had of the GPU."""
 REAP_S = 3.0
 """How long one that was killed is waited for: a driver may hold it for ever."""
+LEAST_DEVICE_S = 10.0
+"""Device time that a kernel gets though it has few cases, as long as there is so much: checks take some, too."""
 SETTLE_S = 1.0
 """What a driver may take to forget a process that is over."""
 LAST_WORDS_BYTES = 2000
@@ -223,9 +225,9 @@ class Server:
 
     def _do(self, job: tuple[Entry, ...], left_s: float, behind: int) -> tuple[list[tuple[Entry, ...]], str]:
         """Have a child do a job; what is to be done again, in turn, and why nothing more can be."""
-        share = len(job) / (len(job) + behind)  # what one kernel leaves of its device time goes to the next
-        limit = max(0.0, self.plan.device_limit_s - self.device_s) * share
-        child = self._forked(replace(self.plan, entries=job, deadline_s=left_s, device_limit_s=limit, allow_busy=True))
+        child = self._forked(
+            replace(self.plan, entries=job, deadline_s=left_s, device_limit_s=self._share(job, behind), allow_busy=True)
+        )
         finished: set[int] = set()
         begun: dict[int, str] = {}  # entries that are not finished, with the stage that each is at; the latest is last
         last: Done | Refused | None = None
@@ -253,6 +255,11 @@ class Server:
         self.device_s += last.device_seconds
         # One that was interrupted has said what failed, and lost its device: the rest gets a new one.
         return [tuple(unfinished)] if last.interrupted and finished and unfinished else [], ""
+
+    def _share(self, job: tuple[Entry, ...], behind: int) -> float:
+        """Device time of a kernel, by its entries: what it leaves goes to those behind it."""
+        left = max(0.0, self.plan.device_limit_s - self.device_s)
+        return min(left, max(LEAST_DEVICE_S, left * len(job) / (len(job) + behind)))
 
     def _why(self, child: _Child, how: str) -> str:
         if child.hung:

@@ -113,7 +113,7 @@ def on_gpu(plan: Plan, write: Write) -> int:
         write(Refused("no_gpu", f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}"))
         return 1
     smi = Smi(plan.gpu or visible)
-    reading = _settled(smi)
+    reading = smi.read() if plan.allow_busy else _settled(smi)
     if not plan.allow_busy and (reasons := _objections(smi, reading)):
         write(Refused("gpu_busy", "; ".join(reasons)))
         return 1
@@ -165,6 +165,8 @@ class _Session:
     write: Write
     bench: benches.Bench
     begin: float
+    ready: float = field(default_factory=time.monotonic)
+    """When the device was."""
     agreements: dict[tuple[str, str], Agreement] = field(default_factory=dict)
 
     def run(self) -> int:
@@ -182,8 +184,8 @@ class _Session:
 
     @property
     def device_s(self) -> float:
-        """Time spent in checks and measurements, compilation left out."""
-        return time.monotonic() - self.begin - self.bench.compile_s
+        """Time spent in checks and measurements, compilation and the start of the device left out."""
+        return time.monotonic() - self.ready - self.bench.compile_s
 
     def group(self, entries: list[Entry]) -> None:
         """Check, tune and time the variants of one kernel on one case."""

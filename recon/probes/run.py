@@ -1,6 +1,7 @@
 """The payload on some machine: shipped, listened to, and what it says made into measurements as it comes."""
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,8 +20,8 @@ SAID_BYTES = 64 << 20
 """Most that the payload may say: a result takes some kilobytes."""
 CUT = 141
 """Status of a script that said more, as shells report it."""
-FEW = 3
-"""Entries after which it can be told how long the rest will take."""
+FEW, LATELY = 3, 8
+"""Entries after which it can be told how long the rest will take, and by how many of the latest."""
 _WITHOUT_GPU = "--interpret checks the kernels on a CPU, --compile-only builds them for GPUs that are not here."
 _HINTS: dict[str, tuple[type[ReconError], str, str]] = {
     "gpu_busy": (GpuBusy, "the GPU is not free: ", "--allow-busy measures all the same; times then scatter."),
@@ -144,6 +145,8 @@ class _Listener:
     begun: float = field(default_factory=time.monotonic)
     _rest: bytes = b""
     _done: int = 0
+    _lately: deque[float] = field(default_factory=lambda: deque(maxlen=LATELY))
+    """When the latest entries were done."""
 
     def __call__(self, piece: bytes) -> None:
         """Take a piece.
@@ -169,6 +172,8 @@ class _Listener:
                 before = int(line.stage == "compile" and line.entry > 0)  # what is built ends with the next one's start
                 self._tell(before, f"{line.stage} {wire.name_of(entry)}")
             case wire.Result() | wire.Failed() | wire.Known():
+                if not isinstance(line, wire.Known):
+                    self._lately.append(time.monotonic())
                 self._tell(1, wire.name_of(self.reading.entry(line.entry)))
 
     def _tell(self, amount: int, note: str) -> None:
@@ -176,11 +181,10 @@ class _Listener:
         self.progress.advance(amount, f"{note}{self._left()}")
 
     def _left(self) -> str:
-        """How long the rest will take, if it goes on like this; never longer than the plan allows."""
-        fresh = self._done - len(self.reading.taken_over)
-        if fresh < FEW:
+        """How long the rest will take, if it goes on as it did lately; never longer than the plan allows."""
+        if len(self._lately) < FEW:
             return ""
-        spent = time.monotonic() - self.begun
-        plan = self.reading.plan
-        left = spent / fresh * (len(plan.entries) - self._done)
-        return f", {max(0.0, min(left, plan.deadline_s - spent)):.0f} s left"
+        now, plan = time.monotonic(), self.reading.plan
+        pace = (now - self._lately[0]) / (len(self._lately) - 1)
+        left = min(pace * (len(plan.entries) - self._done), plan.deadline_s - (now - self.begun))
+        return f", {max(0.0, left):.0f} s left"

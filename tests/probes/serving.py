@@ -67,7 +67,7 @@ WRONG = plan(
 
 def go_wrong(entry: Entry) -> None:
     """What the name of an entry says, if it says anything."""
-    match entry.variant or entry.kernel:
+    match entry.variant if entry.variant.isalpha() else entry.kernel:
         case "faults":
             os.kill(os.getpid(), signal.SIGSEGV)
         case "hangs":
@@ -99,7 +99,7 @@ def carry(each: Plan, write: Callable[[Line], None]) -> int:
             write(Done(interrupted=True, seconds=0.0, device_seconds=1.0))
             return 130
     for entry in each.entries:
-        write(Result(entry.id, Agreement(1, 0, f"in {os.getpid()}"), None, None, None))
+        write(Result(entry.id, Agreement(1, 0, f"in {os.getpid()} for {each.device_limit_s:.0f} s"), None, None, None))
     write(Done(interrupted=False, seconds=0.0, device_seconds=1.0))
     return 0
 
@@ -108,6 +108,7 @@ KNOWN = plan(("fine", ""), ("prints", ""))
 PLANS = {
     "known": replace(KNOWN, known=(key_of(KNOWN, DEVICE, "fine", {}),)),
     "wrong": WRONG,
+    "shared": plan(("fine", ""), *(("prints", str(number)) for number in range(29)), device_limit_s=60.0),
     "refuses": plan(("fine", ""), ("refuses", ""), ("prints", "")),
     "late": plan(("fine", ""), deadline_s=0.0),
 }

@@ -91,3 +91,11 @@ def test_what_the_plan_calls_known_is_recognised_and_not_done(tmp_path: Path) ->
 
     assert [0] == [each.entry for each in lines if isinstance(each, wire.Known)]
     assert [1] == [each.entry for each in lines if isinstance(each, wire.Result)]
+
+
+def test_a_kernel_gets_device_time_by_its_cases_but_never_too_little(tmp_path: Path) -> None:
+    """One case of thirty is two seconds of a minute: a check alone may take as long."""
+    results = [each for each in served("shared", tmp_path) if isinstance(each, wire.Result)]
+    limits = [each.agreement.detail.rpartition("for ")[2] for each in results if each.agreement]
+
+    assert ["10 s", *["59 s"] * 29] == limits
