@@ -6,14 +6,25 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from recon.kernels import wire
+from recon.probes.floors import COPYING
+from recon.probes.linear_vs_tree import LINEAR_VS_TREE
 from recon.probes.plan import plan_interpret
 from recon.probes.ship import PAYLOAD
+from tests.kernels.changed import Runner
 from tests.kernels.here import here
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    """Runs changed payloads without importing torch each time."""
+    with Runner() as made:
+        yield made
 
 
 def test_every_kernel_agrees_with_its_reference() -> None:
@@ -88,7 +99,7 @@ def test_every_kernel_agrees_with_its_reference() -> None:
     ],
 )
 def test_a_kernel_broken_in_one_place_is_caught(
-    tmp_path: Path, file: str, right: str, wrong: str, axes: dict[str, int | str]
+    runner: Runner, tmp_path: Path, file: str, right: str, wrong: str, axes: dict[str, int | str]
 ) -> None:
     payload = tmp_path / "kernels"
     shutil.copytree(PAYLOAD, payload)
@@ -101,15 +112,7 @@ def test_a_kernel_broken_in_one_place_is_caught(
         entries=(wire.Entry(0, "test", "subject", "tree_greedy", "fused", {}),),
         checks=(wire.Check("tree_greedy", case),),
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "kernels"],
-        input=wire.encode_plan(plan),
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
-    (result,) = (line for line in map(wire.decode, done.stdout.splitlines()) if isinstance(line, wire.Result))
+    (result,) = (line for line in runner.run(tmp_path, plan) if isinstance(line, wire.Result))
 
     assert result.agreement is not None
     assert 1 == result.agreement.mismatches, result.agreement.detail
@@ -118,6 +121,7 @@ def test_a_kernel_broken_in_one_place_is_caught(
 
 def test_ctrl_c_leaves_what_was_finished() -> None:
     """The payload itself, not a stand-in: interrupted once it has begun, it ends in good order."""
+    plan = plan_interpret(probes=(COPYING, LINEAR_VS_TREE))
     payload = subprocess.Popen(
         ["sh", "-c", "trap '' INT; exec \"$0\" -m recon.kernels", sys.executable],  # as what runs beside a shell
         stdin=subprocess.PIPE,
@@ -128,7 +132,7 @@ def test_ctrl_c_leaves_what_was_finished() -> None:
     assert payload.stdin
     assert payload.stdout
     with payload, payload.stdin as pipe:
-        pipe.write(wire.encode_plan(plan_interpret()))
+        pipe.write(wire.encode_plan(plan))
         pipe.close()
         lines: list[wire.Line] = []
         for line in payload.stdout:
@@ -137,6 +141,6 @@ def test_ctrl_c_leaves_what_was_finished() -> None:
                 payload.send_signal(signal.SIGINT)
 
     assert 130 == payload.returncode
-    assert 2 <= sum(isinstance(each, wire.Result) for each in lines) < len(plan_interpret().entries)
+    assert 2 <= sum(isinstance(each, wire.Result) for each in lines) < len(plan.entries)
     assert isinstance(lines[-1], wire.Done)
     assert lines[-1].interrupted
