@@ -16,7 +16,7 @@ from recon.index.term import NONE, Term, name
 from recon.index.unfold import STORES, unfolded
 
 MAX_SLICE_BYTES = 400_000
-"""libcst's time grows with the square of long chains; a larger function is reported, not read."""
+"""libcst's time grows with the square of long chains: a larger function that only it could read is named as unread."""
 _LONGEST_TEXT = 80
 """Characters of a string that are kept: a shape asks at most for short words."""
 
@@ -67,10 +67,8 @@ def read_function(source: bytes, first_line: int, libraries: Mapping[str, str] =
         A `def` Term whose lines are those of the file.
 
     Raises:
-        ValueError: neither parser can read the slice, or it holds no function, or it is too large.
+        ValueError: neither parser can read the slice, or it holds no function, or it is too large for libcst.
     """
-    if len(source) > MAX_SLICE_BYTES:
-        raise ValueError(f"a function of {len(source)} bytes is over the limit of {MAX_SLICE_BYTES}")
     indented = source[:1] in (b" ", b"\t")
     # Not dedented: that would break functions with column-0 text inside triple quotes.
     text = (b"if 1:\n" if indented else b"") + source
@@ -99,6 +97,8 @@ def _parsed(text: bytes) -> ast.Module:
 
 def _newer(text: bytes) -> ast.Module:
     """What libcst reads, as a tree of the standard library."""
+    if len(text) > MAX_SLICE_BYTES:
+        raise ValueError(f"a function of {len(text)} bytes is over the limit of {MAX_SLICE_BYTES}")
     # Few trees need it, and it takes as long to import as all the rest of a scan that finds its answers kept.
     import libcst as cst  # noqa: PLC0415
     from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415
