@@ -291,7 +291,7 @@ def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Ru
     run = replace(
         learned.run(complete=result.complete),
         hosts=hosts,
-        measurements=result.measurements,
+        measurements=hidden_in(result.measurements),
         estimates=decide((), hosts, result.measurements),
         unknowns=hidden_in(result.unknowns),
     )

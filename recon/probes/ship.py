@@ -49,6 +49,8 @@ for each in @PYTHONS@; do
   python=$each; break
 done
 [ -n "$python" ] || refuse no_torch 'the Python of that environment cannot be run'
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' </dev/null >&2 ||
+  refuse no_torch 'that Python does not run, or is older than 3.10'
 put() { printf '%s' "$2" >"$folder/$1" || refuse no_place 'the payload could not be written: the disk is full'; }
 mkdir @FOLDERS@
 @FILES@

@@ -33,6 +33,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.status = 0
         self.runtime = folder / "runtime"
         self.runtime.mkdir()
 
@@ -41,8 +42,8 @@ class Machine:
         said.write_text("".join((each if isinstance(each, str) else wire.encode(each)) + "\n" for each in lines))
         script = self.folder / "python-with-torch"
         script.write_text(
-            f"#!/bin/sh\necho $$ >{self.folder}/pid\npwd >{self.folder}/cwd\nenv >{self.folder}/environment\n"
-            f"cp plan.json {self.folder}/plan.json\n{first}\ncat {said}\n{then}\n"
+            f'#!/bin/sh\n[ "$1" = -c ] && exit {self.status}\necho $$ >{self.folder}/pid\npwd >{self.folder}/cwd\n'
+            f"env >{self.folder}/environment\ncp plan.json {self.folder}/plan.json\n{first}\ncat {said}\n{then}\n"
         )
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         return str(script)
@@ -329,11 +330,19 @@ def test_a_python_that_cannot_be_run_is_told(machine: Machine) -> None:
     assert [] == machine.left
 
 
+def test_a_python_that_is_too_old_is_told(machine: Machine) -> None:
+    machine.status = 1
+    with pytest.raises(NoTorch, match=r"older than 3\.10"):
+        machine.run(machine.python(HELLO, DONE))
+
+    assert [] == machine.left
+
+
 def test_the_payload_itself_says_that_torch_is_missing(machine: Machine, tmp_path: Path) -> None:
     """The real one, under a Python without torch: keeper and server start, and everything is put away."""
     bare = tmp_path / "bare"
     bare.write_text(
-        f'#!/bin/sh\nexec {sys.executable} -I -S -c \'import sys; sys.path.insert(0, "."); import runpy; '
+        f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -I -S -c \'import sys; sys.path.insert(0, "."); import runpy; '
         'sys.argv = sys.argv[2:]; runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)\' "$@"\n'
     )
     bare.chmod(0o755)
