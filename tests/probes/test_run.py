@@ -341,10 +341,9 @@ def test_a_python_that_is_too_old_is_told(machine: Machine) -> None:
 def test_the_payload_itself_says_that_torch_is_missing(machine: Machine, tmp_path: Path) -> None:
     """The real one, under a Python without torch: keeper and server start, and everything is put away."""
     bare = tmp_path / "bare"
-    bare.write_text(
-        f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -I -S -c \'import sys; sys.path.insert(0, "."); import runpy; '
-        'sys.argv = sys.argv[2:]; runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)\' "$@"\n'
-    )
+    module = "import runpy, sys; sys.path.insert(0, '.'); sys.argv = sys.argv[2:]; "
+    module += "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+    bare.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -I -S -c "{module}" "$@"\n')
     bare.chmod(0o755)
     with pytest.raises(NoTorch, match="No module named 'torch'"):
         machine.run(str(bare))
