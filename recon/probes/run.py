@@ -14,8 +14,8 @@ from recon.records.host import Gpu
 from recon.records.measurement import Measurement
 from recon.records.unknown import Unknown
 
-GRACE_S = 120.0
-"""What one entry, its compilation counted, may take beyond the plan's deadline."""
+GRACE_S = 60.0
+"""What the payload may take beyond the plan's deadline and the patience with its last kernel."""
 SAID_BYTES = 64 << 20
 """Most that the payload may say: a result takes some kilobytes."""
 CUT = 141
@@ -80,7 +80,10 @@ def run_plan(
     stopped = False
     try:
         reply = shell.attend(
-            script_of(plan, pythons), listener, timeout_s=plan.deadline_s + GRACE_S, cap_bytes=SAID_BYTES
+            script_of(plan, pythons),
+            listener,
+            timeout_s=plan.deadline_s + plan.patience_s + GRACE_S,
+            cap_bytes=SAID_BYTES,
         )
     except KeyboardInterrupt:
         stopped = True

@@ -57,8 +57,8 @@ mkdir @FOLDERS@
 unset PYTHONSAFEPATH PYTHONINSPECT PYTHONSTARTUP TRITON_INTERPRET TRITON_CACHE_MANAGER TRITON_DUMP_DIR
 export TMPDIR="$folder/tmp" XDG_CACHE_HOME="$folder/cache" TRITON_HOME="$folder" TRITON_CACHE_DIR="$folder/triton" \
   TRITON_DUMP_DIR="$folder/triton" TRITON_OVERRIDE_DIR="$folder/triton" CUDA_CACHE_PATH="$folder/cuda" \
-  TORCHINDUCTOR_CACHE_DIR="$folder/inductor" TORCH_HOME="$folder/torch" TORCH_EXTENSIONS_DIR="$folder/extensions" \
-  PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8
+  TORCHINDUCTOR_CACHE_DIR="$folder/inductor" TORCHINDUCTOR_COMPILE_THREADS=1 TORCH_HOME="$folder/torch" \
+  TORCH_EXTENSIONS_DIR="$folder/extensions" PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8
 there=${folder%/*}
 cd -- "$folder" || exit 1
 "$python" -m @PACKAGE@.keeper "$folder" "$there" "${XDG_RUNTIME_DIR:-}" /dev/shm /tmp "${HOME:-}" <&3 &

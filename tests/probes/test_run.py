@@ -214,7 +214,7 @@ def test_a_payload_that_hangs_is_given_up_and_what_it_said_is_kept(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "GRACE_S", 0.5)
-    plan = dataclasses.replace(PLAN, deadline_s=0.5)
+    plan = dataclasses.replace(PLAN, deadline_s=0.5, patience_s=0.0)
     result = machine.run(machine.python(HELLO, GOOD, then="cat >/dev/null"), plan)
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
