@@ -1,12 +1,12 @@
 """From sightings to evidence: places with the runners that reach them, the best first."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
 from recon.detectors.flags import switched_off
 from recon.index.graph import Edge
-from recon.index.records import Import, ScopeKind
+from recon.index.records import ScopeKind
 from recon.index.steps import serves_other_platform
 from recon.index.tables import Ref, is_python
 from recon.records.findings import Outside
@@ -79,35 +79,15 @@ def outside(index: Index, *words: frozenset[str]) -> Outside:
     A name is no proof, neither that the function does it nor that it does not: they keep an answer from being "absent".
     """
     names: dict[str, None] = {}
-    own = {table.module.partition(".")[0] for table in index.names.tables.values()} | {"torch", "triton"}
     found: dict[tuple[Ref, str], Evidence] = {}
-    for path, outline in index.files.items():
-        if not is_python(path):
-            continue
-        imported = {item.alias: item for item in outline.imports if _is_foreign(item, own)}
-        for call in outline.calls:
-            name = _foreign_name(call.callee, imported)
-            last = name.rpartition(".")[2].lower()
-            if name and any(all(word in last for word in group) for group in words):
-                caller = index.function(Ref(path, call.scope))
-                note = f"calls {name}, which another distribution defines"
-                found.setdefault((caller.ref, name), evidence(index, caller, call.line, note, Grade.DECLARED))
-                names[name] = None
+    for each in index.foreign_calls:
+        last = each.name.rpartition(".")[2].lower()
+        if any(all(word in last for word in group) for group in words):
+            caller = index.function(each.caller)
+            note = f"calls {each.name}, which another distribution defines"
+            found.setdefault((caller.ref, each.name), evidence(index, caller, each.call.line, note, Grade.DECLARED))
+            names[each.name] = None
     return Outside(tuple(sorted(names)), tuple(ranked(found.values())))
-
-
-def _is_foreign(item: Import, own: set[str]) -> bool:
-    return not item.module.startswith(".") and item.module.partition(".")[0] not in own
-
-
-def _foreign_name(callee: str, imported: Mapping[str, Import]) -> str:
-    """Full name of what a call calls, if another distribution defines it: imported by name, or through its module."""
-    first, dot, rest = callee.partition(".")
-    item = imported.get(first)
-    if item is None or "(" in callee or "[" in callee:
-        return ""
-    whole = f"{item.module}.{item.name}" if item.name else item.module
-    return f"{whole}.{rest}" if dot else whole
 
 
 def doors_of(index: Index, function: Function) -> list[Function]:

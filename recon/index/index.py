@@ -12,6 +12,7 @@ from recon.index.capturing import CAPTURES, captures
 from recon.index.choosing import choosers, with_inner
 from recon.index.counts import Counts, counted
 from recon.index.feeding import FEEDS, feeding_loops
+from recon.index.foreign_calls import ForeignCall, foreign_calls
 from recon.index.graph import Edge, Graph
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
@@ -130,6 +131,11 @@ class Index:
                         tells = item.alias.startswith(self.names.scope_of(ref).name)
                         found[ref] = item.alias if tells else found.get(ref, item.alias)
         return found
+
+    @cached_property
+    def foreign_calls(self) -> tuple[ForeignCall, ...]:
+        """Calls of what other distributions define."""
+        return tuple(foreign_calls(self))
 
     def holders(self, ref: Ref) -> tuple[str, ...]:
         """Labels of the runners and workers on the ways from the engine's step to a definition."""
