@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recon.asking import NONCE, Step
-from recon.errors import NotFound, NoTorch, ReconError
+from recon.errors import GpuBusy, NotFound, NoTorch, ReconError
 from recon.facts.fact import quote
 from recon.facts.gather import ask, script_of
-from recon.facts.gpus import GPUS
+from recon.facts.gpus import GPUS, HANGS
 from recon.facts.installs import discover
 from recon.facts.machine import MACHINE
 from recon.facts.pythons import pythons
@@ -33,7 +33,7 @@ from recon.probes.ship import script_of as journey_of
 from recon.records.host import Host, PythonEnv
 from recon.records.measurement import Measurement
 from recon.runs.files import listing, load
-from recon.targets import Settings, surveyed
+from recon.targets import NO_GPUS, Settings, surveyed
 
 MOST_RUNS = 8
 """Newest probes of a machine in which is looked for what need not be measured again."""
@@ -112,6 +112,10 @@ def probed(request: ProbeRequest, settings: Settings, progress: Progress) -> Pro
     """
     plan = plan_of(request)
     with _shells(request, settings) as (asking, attending, host):
+        if request.mode == "gpu" and not request.allow_busy and f"{NO_GPUS}{HANGS}" in host.notes:
+            raise GpuBusy(
+                f"{host.name}: {HANGS}", "Its driver hangs; it is not asked again. The host may need a restart."
+            )
         chosen = _pythons(asking, host, request)
         known = {} if request.fresh else earlier(settings.state_dir, host)
         result = run_plan(plan, attending, chosen, known=known, progress=progress)

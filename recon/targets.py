@@ -41,6 +41,8 @@ from recon.sources.remote import look
 from recon.sources.store import BlobStore, passing_store
 
 _OTHERWISE = "Name a tree with --path DIR, or read a published release with --release vllm==VERSION."
+NO_GPUS = "its GPUs are not known: "
+"""How the note of a host begins that did not tell them."""
 THIS_MACHINE = "this machine"
 """Name of the target where nothing is named."""
 RELEASES = Host("releases", "releases", "", (), ())
@@ -313,11 +315,11 @@ def surveyed(shell: Shell, prefixes: Sequence[str] | None, transport: str = "") 
     facts: list[Fact[object]] = [MACHINE] if prefixes is None else [MACHINE, environments]
     values, unlearned = ask(shell, facts, timeout_s=PHASE_S)
     listed = values.of(environments)
-    gpus, _ = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
+    gpus, sick = gather(shell, [GPUS])  # apart: a driver that hangs takes no other fact with it
     host = _host(shell, values.of(MACHINE), gpus.of(GPUS) or ())
     known = listed.environments if listed is not None else ()
     gaps = (*unlearned, *(listed.unknowns if listed is not None else ()))
-    notes = listed.notes if listed is not None else ()
+    notes = (*(listed.notes if listed is not None else ()), *(f"{NO_GPUS}{each.why}" for each in sick))
     return replace(host, environments=known, transport=transport, notes=notes), gaps
 
 

@@ -13,6 +13,7 @@ from recon.records.host import Gpu
 COLUMNS = ("index", "uuid", "name", "compute_cap", "memory.total", "driver_version")
 DEADLINE_S = 10
 """nvidia-smi is known to hang on a sick driver."""
+HANGS = f"nvidia-smi did not answer within {DEADLINE_S} s"
 LATE = (124, 137)
 """What `timeout` reports: the program was ended, or had to be killed."""
 MIB = 1 << 20
@@ -35,7 +36,7 @@ def parse(reply: Reply) -> tuple[Gpu, ...]:
     (9, 0)
     """
     if reply.status in LATE:
-        raise FactUnreadable(f"nvidia-smi did not answer within {DEADLINE_S} s")
+        raise FactUnreadable(HANGS)
     if "No devices were found" in reply.stdout + reply.stderr:
         return ()
     if reply.status:

@@ -178,7 +178,7 @@ RELATIVE = re.compile(r'(?:unlinkat|mkdirat|openat|rmdir)\(\d+, "[^/]')
         pytest.param("GPU-1, 77, 500", "compute processes are running on it (pid, MiB): 77 500", id="busy"),
         pytest.param("mode", "its compute mode is Exclusive_Process", id="exclusive"),
         pytest.param("mig", "MIG is enabled", id="MIG"),
-        pytest.param("hang", "nvidia-smi did not answer in 10 s", id="hanging"),
+        pytest.param("hang", "nvidia-smi did not answer within 10 s", id="hanging"),
     ],
 )
 def test_a_gpu_that_is_not_ours_is_refused_on_a_host(

@@ -1,5 +1,6 @@
 """Which Python of a machine a probe runs under, what it need not measure again, and what it says beforehand."""
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Mapping
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from recon import probing
-from recon.errors import NotFound, NoTorch
+from recon.errors import GpuBusy, NotFound, NoTorch
+from recon.facts.gpus import HANGS
 from recon.hosts.local import LocalShell
 from recon.pipeline import Settings
 from recon.ports import Silent
@@ -17,6 +19,7 @@ from recon.probing import ProbeRequest, earlier, plan_of
 from recon.records.host import Gpu, Host, PythonEnv
 from recon.records.run import Run
 from recon.runs.files import save
+from recon.targets import NO_GPUS
 from tests.pipeline.engines import VLLM, tree
 from tests.report.hand import measurement
 from tests.report.hand import probe as probe_run
@@ -156,3 +159,24 @@ def test_a_quick_probe_takes_at_most_two_gib_and_a_minute_of_the_device() -> Non
 
     assert (2 << 30, 60.0) == (quick.memory_limit_bytes, quick.device_limit_s)
     assert 0.5 == full.memory_fraction
+
+
+@pytest.mark.parametrize(("allowed", "asked"), [(False, 0), (True, 1)])
+def test_a_driver_that_hangs_is_not_asked_again(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, allowed: bool, asked: int
+) -> None:
+    """The payload would wait for it as long as the facts did."""
+    runs: list[object] = []
+
+    def carried(*words: object, **_named: object) -> ProbeResult:
+        runs.append(words)
+        return ProbeResult((), (), ())
+
+    sick = dataclasses.replace(host(), notes=(f"{NO_GPUS}{HANGS}",))
+    monkeypatch.setattr(probing, "surveyed", lambda *_words: (sick, ()))
+    monkeypatch.setattr(probing, "run_plan", carried)
+    request = dataclasses.replace(REQUEST, python="sh", allow_busy=allowed)
+    with contextlib.nullcontext() if allowed else pytest.raises(GpuBusy, match="within 10 s"):
+        probing.probed(request, settings, Silent())
+
+    assert asked == len(runs)
