@@ -42,6 +42,7 @@ from recon.verdicts.companions import settle
 
 if TYPE_CHECKING:
     from recon.probing import ProbeRequest
+    from recon.records.cut import CutFunction
 
 _JUDGING = ("recon.detectors", "recon.index", "recon.records", "recon.verdicts")
 """Packages whose code has a say in answers."""
@@ -286,7 +287,17 @@ def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Ru
     from recon import probing  # noqa: PLC0415 - a scan starts without what runs kernels
 
     learned = _Learned()
-    found = probing.probed(request, settings, progress)
+    engines: tuple[Install, ...] = ()
+    functions: tuple[CutFunction, ...] = ()
+    if request.engine_baselines:
+        from recon.cutting import cut_out  # noqa: PLC0415 - likewise
+
+        local = not (request.host or request.engines)
+        targets = ScanTargets(request.engines, (), local, (request.host,) if request.host else ())
+        engines = scan(targets, settings, progress).installs
+        functions = cut_out(targets, engines, settings, progress)
+    standings = {(each.id, verdict.capability): verdict.standing.value for each in engines for verdict in each.verdicts}
+    found = probing.probed(request, settings, progress, functions, standings)
     result, hosts = found.result, (found.host,)
     run = replace(
         learned.run(complete=result.complete),
@@ -294,6 +305,7 @@ def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Ru
         measurements=hidden_in(result.measurements),
         estimates=decide((), hosts, result.measurements),
         unknowns=hidden_in(result.unknowns),
+        behaviours=hidden_in(found.behaviours),
     )
     if result.stopped:
         raise Interrupted(run)

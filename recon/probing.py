@@ -4,10 +4,11 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from recon.asking import NONCE, Step
 from recon.errors import GpuBusy, NotFound, NoTorch, ReconError
@@ -24,12 +25,15 @@ from recon.hosts.exec_script import COMMAND, wrapped
 from recon.hosts.limits import PHASE_S, PRELUDE, limited
 from recon.hosts.local import LocalShell
 from recon.ports import AttendingShell, Progress, Shell
+from recon.probes.behaviour import behaviours_of, plan_behaviours
 from recon.probes.models import model_of
 from recon.probes.needs import objections
 from recon.probes.plan import ARCHS, LEVELS, Plan, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, reusable, run_plan, told
 from recon.probes.ship import files
 from recon.probes.ship import script_of as journey_of
+from recon.records.behaviour import Behaviour
+from recon.records.cut import CutFunction
 from recon.records.host import Host, PythonEnv
 from recon.records.measurement import Measurement
 from recon.runs.files import listing, load
@@ -73,6 +77,10 @@ class ProbeRequest:
     """0 for what the level allows."""
     fresh: bool = False
     """Measure again what an earlier run has."""
+    engine_baselines: bool = False
+    """Call the acceptance functions of the engines there."""
+    engines: tuple[str, ...] = ()
+    """Folders of the engines, as for a scan; empty for those of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,7 @@ class Probed:
     host: Host
     """With what its user should know of the run among its notes."""
     result: ProbeResult
+    behaviours: tuple[Behaviour, ...] = ()
 
 
 def plan_of(request: ProbeRequest) -> Plan:
@@ -104,8 +113,21 @@ def plan_of(request: ProbeRequest) -> Plan:
     )
 
 
-def probed(request: ProbeRequest, settings: Settings, progress: Progress) -> Probed:
-    """Find a Python with torch and triton on the machine, and carry the plan out there.
+def probed(
+    request: ProbeRequest,
+    settings: Settings,
+    progress: Progress,
+    functions: Sequence[CutFunction] = (),
+    standings: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> Probed:
+    """Find a Python with torch and triton on the machine, carry the plan out there, and call engines' functions.
+
+    Args:
+        request: What is asked for.
+        settings: Where runs are kept, and how hosts are reached.
+        progress: Told of every entry.
+        functions: Acceptance functions that were cut out of the engines there.
+        standings: What the scan said, by install and capability.
 
     Raises:
         ReconError: the machine, the Python or the GPU cannot be had, and nothing was measured.
@@ -119,8 +141,16 @@ def probed(request: ProbeRequest, settings: Settings, progress: Progress) -> Pro
         chosen = _pythons(asking, host, request)
         known = {} if request.fresh else earlier(settings.state_dir, host)
         result = run_plan(plan, attending, chosen, known=known, progress=progress)
+        behaviours: tuple[Behaviour, ...] = ()
+        if functions and not result.stopped and request.mode != "compile":
+            asked = plan_behaviours(functions, request.mode, gpu=request.gpu, allow_busy=request.allow_busy)
+            told_of = run_plan(asked, attending, chosen, progress=progress)
+            behaviours = behaviours_of(functions, standings, request.mode, told_of.answers, told_of.failures)
+            result = replace(
+                result, complete=result.complete and told_of.complete, stopped=result.stopped or told_of.stopped
+            )
     notes = (*host.notes, *_notes(request, result))
-    return Probed(replace(host, gpus=result.gpus or host.gpus, environments=(), notes=notes), result)
+    return Probed(replace(host, gpus=result.gpus or host.gpus, environments=(), notes=notes), result, behaviours)
 
 
 @contextmanager

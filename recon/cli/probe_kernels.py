@@ -59,6 +59,19 @@ def probe_kernels(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again what an earlier run has of the same kernels and device.")
     ] = False,
+    engine_baselines: Annotated[
+        bool,
+        typer.Option(
+            "--engine-baselines",
+            help="Also scan the engine there and call its acceptance functions on crafted chains and trees.",
+        ),
+    ] = False,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine", metavar="FOLDER", help="The engine's source for --engine-baselines, as `scan --path`."
+        ),
+    ] = None,
     transport: Annotated[
         Transport, typer.Option("--transport", help="What carries SSH; auto takes the system's ssh where it must.")
     ] = Transport.AUTO,
@@ -114,6 +127,8 @@ def probe_kernels(
         tp=tp,
         max_memory_bytes=bytes_of(max_memory),
         fresh=fresh,
+        engine_baselines=engine_baselines or bool(engine),
+        engines=tuple(engine or ()),
     )
     ways = Ways(transport, accept_new, ssh_config, batch, host_timeout)
     access = access_of((host,) if host else (), ways)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from .device import Smi, visible_gpu
 from .wire import (
+    Behaved,
     Compiled,
     Done,
     Entry,
@@ -236,13 +237,13 @@ class Server:
                 case Started():
                     begun.pop(line.entry, None)
                     begun[line.entry] = line.stage
-                case Result() | Failed():
+                case Result() | Failed() | Behaved():
                     finished.add(line.entry)
                     begun.pop(line.entry, None)
                 case Done() | Refused():
                     last = line
                     break
-            if isinstance(line, Started | Result | Failed | Compiled):
+            if isinstance(line, Started | Result | Failed | Compiled | Behaved):
                 self.write(line)
         how = child.end()
         unfinished = [entry for entry in job if entry.id not in finished]

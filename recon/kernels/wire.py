@@ -78,6 +78,8 @@ class Plan:
     """Digest of the files that the plan was made for; empty where it does not matter."""
     known: tuple[str, ...] = ()
     """Keys of entries that need not be measured again."""
+    subjects: tuple[str, ...] = ()
+    """Functions of an engine, as JSON: an entry of the role `behaviour` names one by its number, as its variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,16 @@ class Done:
     """Time spent in checks and measurements, compilation left out."""
 
 
-Line = Hello | Refused | Started | Known | Result | Compiled | Failed | Done
+@dataclass(frozen=True, slots=True)
+class Behaved:
+    """An engine's function was called on crafted requests."""
+
+    entry: int
+    answer: str
+    """What was learned, as JSON: rules, how the function was called, or why nothing can be said."""
+
+
+Line = Hello | Refused | Started | Known | Result | Compiled | Failed | Behaved | Done
 _LINES: dict[str, type] = {kind.__name__.lower(): kind for kind in typing.get_args(Line)}
 
 

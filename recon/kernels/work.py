@@ -20,6 +20,7 @@ from .wire import (
     SCHEMA_VERSION,
     Agreement,
     Axes,
+    Behaved,
     Done,
     Entry,
     Failed,
@@ -36,6 +37,8 @@ Write = Callable[[Line], None]
 TUNING_SEED, TIMING_SEED = 1_000_003, 2_000_003
 """Added to the plan's seed, so that configurations are chosen on other data than they are timed on."""
 INTERPRETER_SINCE = (3, 3)
+BEHAVIOUR = "behaviour"
+"""Role of an entry that calls a function of an engine."""
 SETTLE_S = 1.5
 LARGEST_L2_BYTES = 128 << 20
 """Taken for the L2 cache where torch does not know its size: as large as any so far."""
@@ -65,6 +68,9 @@ def in_interpreter(plan: Plan, write: Write) -> int:
             write(Started(entry.id, "check"))
             if too_old:
                 write(Failed(entry.id, "check", too_old))
+                continue
+            if entry.role == BEHAVIOUR:
+                write(_behaved(plan, entry, device))
                 continue
             try:
                 agreement = _agreement(plan, entry, device, 1)
@@ -127,6 +133,8 @@ def on_gpu(plan: Plan, write: Write) -> int:
         write(Refused("gpu_busy", "; ".join(reasons)))
         return 1
     write(Hello(SCHEMA_VERSION, plan.mode, device, reading.state if reading else State()))
+    if plan.subjects:
+        return _behaviours(plan, write, begin)
     limit = int(min(plan.memory_limit_bytes, plan.memory_fraction * device.free_bytes))
     bench = benches.Bench(
         Cuda(),
@@ -140,6 +148,26 @@ def on_gpu(plan: Plan, write: Write) -> int:
     gc.collect()
     gc.freeze()  # each graph capture collects garbage: what was imported need not be looked at again
     return _Session(plan, write, bench, begin).run()
+
+
+def _behaviours(plan: Plan, write: Write, begin: float) -> int:
+    """Call engines' functions on crafted requests, on the GPU; the exit code."""
+    interrupted = False
+    try:
+        for entry in _until(plan, begin, write):
+            write(Started(entry.id, "check"))
+            write(_behaved(plan, entry, torch.device("cuda", 0)))
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = time.monotonic() - begin
+    write(Done(interrupted, seconds, seconds))
+    return 130 if interrupted else 0
+
+
+def _behaved(plan: Plan, entry: Entry, device: torch.device) -> Behaved:
+    from .behaviour.check import answer  # noqa: PLC0415  most plans have none
+
+    return Behaved(entry.id, answer(plan.subjects[int(entry.variant)], device))
 
 
 def _settled(smi: Smi) -> Reading | None:

@@ -39,6 +39,8 @@ class Reading:
     results: list[wire.Result] = field(default_factory=list)
     compiled: list[wire.Compiled] = field(default_factory=list)
     failed: list[wire.Failed] = field(default_factory=list)
+    behaved: dict[int, str] = field(default_factory=dict)
+    """What was learned of functions of an engine, by entry, as JSON."""
     taken_over: dict[int, Measurement] = field(default_factory=dict)
     """Of those, what the payload recognised, by entry."""
     _answered: set[int] = field(default_factory=set)
@@ -63,6 +65,8 @@ class Reading:
                 self.compiled.append(line)
             case wire.Failed():
                 self.failed.append(line)
+            case wire.Behaved():
+                self.behaved[line.entry] = line.answer
             case wire.Known():
                 self._take_over(line.entry)
             case wire.Started():
@@ -76,11 +80,11 @@ class Reading:
         """
         if isinstance(line, wire.Hello) and (self.hello is not None or line.mode != self.plan.mode):
             raise wire.WireError("the device was named twice, or for something else")
-        if isinstance(line, wire.Started | wire.Known | wire.Result | wire.Compiled | wire.Failed):
+        if isinstance(line, wire.Started | wire.Known | wire.Result | wire.Compiled | wire.Failed | wire.Behaved):
             self.entry(line.entry)
             if self.hello is None:
                 raise wire.WireError("a result came before the device was named")
-        if isinstance(line, wire.Result | wire.Known):
+        if isinstance(line, wire.Result | wire.Known | wire.Behaved):
             if line.entry in self._answered:
                 raise wire.WireError(f"entry {line.entry} was answered twice")
             self._answered.add(line.entry)

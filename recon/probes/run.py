@@ -44,6 +44,10 @@ class ProbeResult:
     """Whether it was the user."""
     taken_over: int = 0
     """Measurements of an earlier run among these."""
+    answers: Mapping[int, str] = field(default_factory=dict)
+    """What was learned of functions of an engine, by entry, as JSON."""
+    failures: Mapping[int, str] = field(default_factory=dict)
+    """Why entries could not be done."""
 
 
 def run_plan(
@@ -103,7 +107,10 @@ def run_plan(
     ended = reading.done is not None and not reading.done.interrupted
     complete = not (stopped or lost) and (ended or reading.done is None)
     taken = len(reading.taken_over)
-    return ProbeResult(reading.measurements(), reading.gpus(), tuple(unknowns), complete, stopped, taken)
+    failures = {each.entry: each.why for each in reading.failed}
+    return ProbeResult(
+        reading.measurements(), reading.gpus(), tuple(unknowns), complete, stopped, taken, reading.behaved, failures
+    )
 
 
 def told(plan: wire.Plan, known: Mapping[str, Measurement]) -> wire.Plan:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from recon.records.behaviour import Behaviour
 from recon.records.estimate import Estimate
 from recon.records.host import Host
 from recon.records.install import Install
@@ -46,3 +47,5 @@ class Run:
     searched: tuple[Searched, ...]
     complete: bool
     """False when the run was interrupted and holds what was known until then."""
+    behaviours: tuple[Behaviour, ...] = ()
+    """What acceptance functions of the installs were seen to do; run files from before it was asked have none."""

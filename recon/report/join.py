@@ -34,6 +34,7 @@ def joined(scan: Run, probe: Run, decide: Decide) -> Run:
         scan,
         hosts=tuple(hosts),
         measurements=measurements,
+        behaviours=(*scan.behaviours, *probe.behaviours),
         estimates=decide(scan.installs, tuple(hosts), measurements),
         unknowns=(*scan.unknowns, *probe.unknowns),
         complete=scan.complete and probe.complete,

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recon.records.verdict import Standing
+from recon.report.behaviours import Seen
 from recon.report.findings import Finding, Place, unrecognised
 from recon.report.format import Format
 from recon.report.numbers import counted
@@ -85,6 +86,8 @@ def _blocks(view: View, width: int) -> Iterable[RenderableType]:
         yield _totals(view)
     for group in view.timings:
         yield _timings(group, width)
+    if view.behaviours:
+        yield _behaviours(view.behaviours)
     if view.unknowns:
         yield _unknowns(view)
     if view.findings:
@@ -211,6 +214,14 @@ def _totals(view: View) -> RenderableType:
     lines = [text(f"In all: {view.counts}.")]
     lines += [text(f"{each.label}: read {each.read}.", "dim") for each in view.limits]
     return Group(*lines)
+
+
+def _behaviours(rows: Sequence[Seen]) -> RenderableType:
+    made = table("Function", "Rule seen", "Verdicts", "How")
+    for row in rows:
+        style = "red" if row.contradicts else ""
+        made.add_row(text(row.symbol), text(row.rules or "none"), text(row.verdicts, style), text(row.how, "dim"))
+    return Group(text("What acceptance functions were seen to do", "bold"), made)
 
 
 def _timings(group: TimingGroup, width: int) -> RenderableType:

@@ -15,6 +15,7 @@ from recon.records.install import Edits, Install
 from recon.records.run import Run, Searched
 from recon.records.unknown import Unknown
 from recon.records.verdict import Standing
+from recon.report.behaviours import Seen, seen
 from recon.report.findings import Finding, findings_of, label_of, way_out
 from recon.report.numbers import age, count, counted, seconds, size
 from recon.report.timings import TimingGroup, groups_of, ratios_words
@@ -123,6 +124,7 @@ class View:
     rows: tuple[Row, ...]
     counts: str
     timings: tuple[TimingGroup, ...]
+    behaviours: tuple[Seen, ...]
     findings: tuple[Finding, ...]
     limits: tuple[Limit, ...]
     unknowns: tuple[Unknown, ...]
@@ -158,6 +160,7 @@ def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
         rows=_rows([install for install, _ in findings], everything),
         counts=counts_of(each.standing for each in everything),
         timings=groups_of(run.measurements, run.estimates, _hosts_of_engines(run, hosts)),
+        behaviours=seen(run.behaviours),
         findings=everything,
         limits=tuple(_limit(install, _name(hosts, install.host), searched.get(install.id)) for install, _ in findings),
         unknowns=run.unknowns,

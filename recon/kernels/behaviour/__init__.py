@@ -1,0 +1,1 @@
+"""What rule an acceptance function follows, read off its answers to crafted chains and trees."""
