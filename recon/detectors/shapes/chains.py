@@ -127,7 +127,7 @@ def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
 def _gone_through(view: View, side: Term, loop: Term | None) -> set[str]:
     """Sequences that a loop goes through element by element, the side being one: `for a, b in zip(x, y)`."""
     found = view.definitions.get(bare(side).dotted(), ())
-    each = [one.value for one in found if one.value.op == "each" and one.step.loops[-1:] == (loop,)]
+    each = [one.value for one in found if one.value.op == "each" and one.step.loops and one.step.loops[-1] is loop]
     return {subject(value.parts[0]) for value in each} - {"", "range"}
 
 

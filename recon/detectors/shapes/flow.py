@@ -4,7 +4,7 @@ The view does not track order inside a loop and errs towards "may": a shape is a
 that one loose answer rarely decides. Names are never interpreted, except those of the languages, of torch and Triton.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -188,6 +188,19 @@ class View:
     def operands(self, term: Term, loop: Term | None = None) -> list[Term]:
         """What a number is computed from: `sources`, and on through the arguments of plain mathematics."""
         return self._origins.operands(term, loop)
+
+    def elements_of(self, loop: Term) -> Mapping[str, Term]:
+        """Names of the elements that a loop goes through, each with the sequence: `for token in ids`."""
+        return self._elements.get(id(loop), {})
+
+    @cached_property
+    def _elements(self) -> dict[int, dict[str, Term]]:
+        found: dict[int, dict[str, Term]] = {}
+        for name, definitions in self.definitions.items():
+            for each in definitions:
+                if each.value.op == "each" and each.step.loops:
+                    found.setdefault(id(each.step.loops[-1]), {})[name] = each.value.parts[0]
+        return found
 
     def chased(self, loop: Term) -> dict[str, list[Load]]:
         """Names that a loop sends from place to place: `cur = next[cur]`, through casts, masks and selections.
@@ -395,7 +408,7 @@ class View:
             return None
         if inner.op == "while" and self.holds(inner.parts[0], match, inner):
             return inner
-        breaks = (step for step in self.steps if step.term.op == "break" and step.loops[-1:] == (inner,))
+        breaks = (step for step in self.steps if step.term.op == "break" and step.loops and step.loops[-1] is inner)
         return inner if any(self.guarded_by(step, match) for step in breaks) else None
 
     def guarded_by(self, step: Step, term: Term) -> bool:

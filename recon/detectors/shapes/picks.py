@@ -51,7 +51,7 @@ def _filters(view: View) -> Iterator[_Filter]:
                 clauses = tuple(zip(parts[::2], parts[1::2], strict=False))
                 yield _Filter(term, step, clauses, tuple(test for test in tests if test.op == "compare"))
     for loop in {id(loop): loop for step in view.steps for loop in step.loops if loop.op == "for"}.values():
-        inside = [(compare, step) for compare, step in view.compares() if step.loops[-1:] == (loop,)]
+        inside = [(compare, step) for compare, step in view.compares() if step.loops and step.loops[-1] is loop]
         for _, step in inside[:1]:
             clauses = tuple((each.parts[0], each.parts[1]) for each in step.loops if each.op == "for")
             yield _Filter(loop, step, clauses, tuple(compare for compare, _ in inside))

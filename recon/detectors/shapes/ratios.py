@@ -58,9 +58,10 @@ def target_chains(view: View) -> Iterator[Sighting]:
             continue
         coins = [any(view.calls_behind(side, RANDOM)) or _is_at_round(view, side, loop) for side in compare.parts]
         for probability, coin in zip(compare.parts, coins[::-1], strict=True):
+            if not coin or bare(probability).dotted() in view.counters(loop):  # no random number; a running sum
+                continue
             found = [load for load in view.loads_behind(probability, loop) if _is_of_drafted(view, load, loop)]
-            is_sum = bare(probability).dotted() in view.counters(loop)
-            refused = {base for load in found for base in (load.base, view.root(load.base)) if coin and not is_sum}
+            refused = {base for load in found for base in (load.base, view.root(load.base))}
             if refused and stop_of(view, compare, step) and _draws_from(view, refused):
                 stated = "one_hot" if any(_is_one_hot(view, cut) for _, cut in clamped_differences(view)) else "alone"
                 yield Sighting(
@@ -139,13 +140,7 @@ def _share_token(view: View, one: Load, other: Load, loop: Term | None) -> bool:
 
 def _tokens(view: View, loop: Term) -> set[str]:
     """Names of the elements that a loop goes through: `for token in ids`, no numbers of a range."""
-    elements = {
-        name: each.value.parts[0]
-        for name, definitions in view.definitions.items()
-        for each in definitions
-        if each.value.op == "each" and each.step.loops[-1:] == (loop,)
-    }
-    return {name for name, sequence in elements.items() if sequence.op in ("name", "attr", "index")}
+    return {name for name, sequence in view.elements_of(loop).items() if sequence.op in ("name", "attr", "index")}
 
 
 def _share_vector(one: Load, other: Load) -> bool:
