@@ -14,6 +14,7 @@ endif
 ARGS ?=
 WORKERS ?= 2
 RUNS ?= 5
+TORCH_PYTHON ?= python3
 
 VENV := .venv
 GPU_VENV := .venvs/gpu
@@ -26,8 +27,8 @@ PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
 TIMED = $(PYTHON) tools/timed.py "make $@"
 
-.PHONY: help python test check full ssh-matrix bench-index demo fix docs clean _test _check _full _slow _matrix _bench \
-	_demo _fix
+.PHONY: help python test check full ssh-matrix bench-index bench-kernels demo fix docs clean _test _check _full _slow \
+	_matrix _bench _kernels _demo _fix
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +47,9 @@ ssh-matrix: python ## the situations in which people reach hosts, on servers of 
 
 bench-index: python ## what reading vllm 0.20.1, or TREE=, costs over a bare parse, beside ast-grep (5 rounds)
 	@$(TIMED) $(MAKE) _bench
+
+bench-kernels: python ## on a GPU: laws of chance, then all kernels timed and held to their goals (about 6 minutes)
+	@$(TIMED) $(MAKE) _kernels
 
 demo: python ## scan two real releases, print the verdicts, write the page (about 3 minutes)
 	@$(TIMED) $(MAKE) _demo
@@ -112,6 +116,13 @@ _bench: $(VENV)/.client
 	@test -x $(BENCH_VENV)/bin/ast-grep || { "$(PYTHON)" -m venv --clear $(BENCH_VENV) && \
 		$(BENCH_VENV)/bin/python $(PIP) ast-grep-cli; } || true
 	$(BIN)/python tools/bench_index.py --ast-grep $(BENCH_VENV)/bin/ast-grep --runs $(RUNS) $(if $(TREE),--tree '$(TREE)')
+
+# Under the Python that has torch and triton for this GPU, and pytest: make bench-kernels TORCH_PYTHON=/opt/venv/bin/python
+_kernels: $(VENV)/.client
+	@mkdir -p reports
+	$(TORCH_PYTHON) -m pytest -c /dev/null --rootdir . --noconftest -q -W ignore tests/kernels/test_draws.py -k gpu
+	$(TORCH_PYTHON) tools/gpu_goals.py reports/kernels.jsonl --full
+	$(BIN)/python tools/gpu_goals.py reports/kernels.jsonl --full --read --save reports/kernels.json >/dev/null
 
 # Status 3 says that some files of a release could not be read in full: they are listed, and the verdicts heed them.
 _demo: $(VENV)/.client

@@ -8,12 +8,13 @@ for a while before the first sample. Raw samples leave here, never a mean.
 import math
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
 
+from .card import Card
 from .check import poison
 from .device import Smi
 from .op import Op, Variant, Work
@@ -56,33 +57,35 @@ class Bench:
 
     stream: Stream
     device: torch.device
-    multiprocessors: int
+    card: Card
     l2_bytes: int
     memory_limit_bytes: int
     samples: int
     smi: Smi
     compile_s: float = 0.0
-    """Time spent in first launches, which compile."""
+    """Time spent in checks and first launches, which compile."""
     replay_overhead_us: float = 0.0
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
         """Count what happens inside as compilation."""
         begin = time.monotonic()
-        yield
-        self.stream.synchronize()
-        self.compile_s += time.monotonic() - begin
+        try:
+            yield
+            self.stream.synchronize()
+        finally:
+            self.compile_s += time.monotonic() - begin
 
-    def works(self, op: Op, axes: Axes, seed: int) -> list[Work]:
-        """Fresh input sets that together exceed three times L2, or as many as memory holds.
+    def works(self, op: Op, axes: Axes, seed: int, names: Iterable[str]) -> list[Work]:
+        """Fresh input sets of which each variant reads more than three times L2 in all, or as many as memory holds.
 
         Raises:
             TooLarge: not even one fits.
         """
-        each = op.bytes_of(axes)
+        each, read = op.bytes_of(axes), min(op.moved_by(name, axes) for name in names)
         if each > self.memory_limit_bytes:
             raise TooLarge(f"one input set takes {each} bytes, the limit is {self.memory_limit_bytes}")
-        sets = min(L2_MULTIPLE * self.l2_bytes // each + 1, self.memory_limit_bytes // each) if each else 1
+        sets = min(L2_MULTIPLE * self.l2_bytes // read + 1, self.memory_limit_bytes // each) if each else 1
         return [op.work(axes, seed + number, self.device) for number in range(sets)]
 
     def lane(self, variant: Variant, config: Axes, works: list[Work], least_us: float) -> Lane:
@@ -141,7 +144,7 @@ class Measured:
 def calibrate(bench: Bench, op: Op) -> None:
     """Learn what a replay costs beyond its launches, from graphs of one and of many empty ones."""
     (variant,) = op.variants.values()
-    works = bench.works(op, {}, 0)
+    works = bench.works(op, {}, 0, op.variants)
     with bench.compiling():
         variant.launch(works[0], {})
     one = bench.captured(variant, {}, works, 1)
@@ -152,10 +155,11 @@ def calibrate(bench: Bench, op: Op) -> None:
     bench.replay_overhead_us = max(0.0, statistics.median(one.samples_us) - statistics.median(many.samples_us))
 
 
-def tune(bench: Bench, op: Op, variant: Variant, axes: Axes, seed: int) -> tuple[Axes, int]:
+def tune(bench: Bench, op: Op, name: str, axes: Axes, seed: int) -> tuple[Axes, int]:
     """The fastest configuration on one data set, and how many were tried; samples are taken on another."""
-    configs = variant.configs(axes, bench.multiprocessors)
-    works = bench.works(op, axes, seed)
+    variant = op.variants[name]
+    configs = variant.configs(axes, bench.card)
+    works = bench.works(op, axes, seed, (name,))
     lanes = []
     for config in configs:
         with bench.compiling():
@@ -176,7 +180,7 @@ def measure(bench: Bench, op: Op, chosen: dict[str, tuple[Axes, int]], axes: Axe
     Raises:
         TooLarge: the case does not fit the memory.
     """
-    works = bench.works(op, axes, seed)
+    works = bench.works(op, axes, seed, chosen)
     lanes = {name: bench.lane(op.variants[name], config, works, GRAPH_US) for name, (config, _) in chosen.items()}
     replays, before = bench.warm(list(lanes.values()), WARMUP_S)
     for _ in range(bench.samples):
@@ -185,14 +189,14 @@ def measure(bench: Bench, op: Op, chosen: dict[str, tuple[Axes, int]], axes: Axe
     _, after = bench.warm(list(lanes.values()), 0.0)
     some = works[: max(1, COMPARED_BYTES // max(1, op.bytes_of(axes)))]
     wrong = {name: _compare_again(bench, op, lane, works, some) for name, lane in lanes.items()}
-    rotated = op.bytes_of(axes) * len(works)
+    rotated = {name: op.moved_by(name, axes) * len(works) for name in lanes}
     timings = {
         name: Timing(
             samples_us=tuple(lane.samples_us),
             calls=lane.calls,
             sets=len(works),
-            rotated_bytes=rotated,
-            cold=rotated > L2_MULTIPLE * bench.l2_bytes,
+            rotated_bytes=rotated[name],
+            cold=rotated[name] > L2_MULTIPLE * bench.l2_bytes,
             warmup_replays=replays,
             replay_overhead_us=bench.replay_overhead_us,
             config=chosen[name][0],

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .card import Card
 from .wire import Axes
 
 Tensors = dict[str, torch.Tensor]
@@ -18,6 +19,8 @@ class Work:
     inputs: Tensors
     outputs: Tensors
     scratch: Tensors = field(default_factory=dict)
+    axes: Axes = field(default_factory=dict)
+    """The case, for what a rule needs to know of it beside its tensors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,12 @@ class Variant:
 
     launch: Callable[[Work, Axes], None]
     """Queues the work on the current stream with a configuration; neither synchronises nor allocates."""
-    configs: Callable[[Axes, int], tuple[Axes, ...]] = lambda _axes, _multiprocessors: ({},)
-    """Configurations to choose from, given the case and the number of multiprocessors; the first is the default."""
+    configs: Callable[[Axes, Card], tuple[Axes, ...]] = lambda _axes, _card: ({},)
+    """Configurations to choose from, given the case and the card; the first is the default."""
+    bytes_of: Callable[[Axes], int] | None = None
+    """Fewest bytes that this way must move, where it is not all that the kernel's inputs hold."""
+    checked: Callable[[Axes], bool] = lambda _axes: True
+    """Whether it is compared with the reference on a case; what torch.compile makes takes many seconds for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,10 @@ class Op:
     note: Callable[[Work], str] = lambda _work: ""
     """What a reader of a timing must know about the data."""
     builds: Callable[[], tuple[Build, ...]] = _nothing
+
+    def moved_by(self, variant: str, axes: Axes) -> int:
+        """Fewest bytes of device memory that a variant must move."""
+        return (self.variants[variant].bytes_of or self.bytes_of)(axes)
 
 
 def compare_exactly(outputs: Tensors, expected: Tensors) -> str:

@@ -14,18 +14,31 @@ _LOWEST = tl.constexpr(NOTHING)
 
 @triton.jit
 def best_of_slice(row_ptr, stride_v, begin, end, BLOCK: tl.constexpr):
-    """Packed best of elements begin..end of a row; NOTHING for an empty slice."""
+    """Packed best of elements begin..end of a row; NOTHING for an empty slice.
+
+    A block is asked for before the one ahead of it is looked at: left to itself the assembler waits for each load.
+    """
     lane = tl.arange(0, BLOCK)
     best = tl.full([BLOCK], float("-inf"), tl.float32)  # [BLOCK]
     found = tl.zeros([BLOCK], tl.int32) + begin  # [BLOCK], start of the block that `best` was found in
+    place = row_ptr + (begin + lane).to(tl.int64) * stride_v
+    block = tl.load(place, mask=begin + lane < end, other=float("-inf"))
     for start in range(begin, end, BLOCK):
-        index = start + lane
-        value = tl.load(row_ptr + index.to(tl.int64) * stride_v, mask=index < end, other=float("-inf")).to(tl.float32)
-        # A NaN beats every number, and the first one stays.
-        take = (value > best) | ((value != value) & (best == best))  # noqa: PLR0124  a NaN differs from itself
-        best = tl.where(take, value, best)
-        found = tl.where(take, start, found)
-    return tl.max(pack(best, found + lane, begin + lane < end), axis=0)
+        index = start + BLOCK + lane
+        following = tl.load(row_ptr + index.to(tl.int64) * stride_v, mask=index < end, other=float("-inf"))
+        value = block.to(tl.float32)
+        found = tl.where(value <= best, found, start)  # three instructions an element, and not one more for a NaN
+        best = tl.maximum(best, value, propagate_nan=tl.PropagateNan.ALL)
+        block = following
+    packed = tl.max(pack(best, found + lane, begin + lane < end), axis=0)
+    if (packed >> 32) == 0x7FFFFFFF:  # a NaN beats every number, and the first one wins: only now is it looked for
+        first = tl.full([BLOCK], 0x7FFFFFFF, tl.int32)
+        for start in range(begin, end, BLOCK):
+            index = start + lane
+            again = tl.load(row_ptr + index.to(tl.int64) * stride_v, mask=index < end, other=0.0).to(tl.float32)
+            first = tl.minimum(first, tl.where(again != again, index, 0x7FFFFFFF))  # noqa: PLR0124
+        packed = (packed >> 32 << 32) | (0x7FFFFFFF - tl.min(first, axis=0)).to(tl.int64)
+    return packed
 
 
 @triton.jit

@@ -2,11 +2,12 @@
 
 import torch
 
+from .card import Card
 from .wire import Axes
 
 NOTHING = -(1 << 63)
 """Packed value lower than every other: the initial state of a row, and what the kernels leave behind."""
-BLOCKS = ((1024, 2), (2048, 4))
+BLOCKS = ((2048, 4), (1024, 2))
 """Elements read at once by one program, with its warps: sixteen to a lane."""
 MOST_SPLITS = 128
 """Slices of one row at most: each ends in two atomic operations."""
@@ -28,19 +29,36 @@ def scratch_of(batch: int, nodes: int, device: torch.device) -> dict[str, torch.
     }
 
 
+def lazy_scratch_of(batch: int, depth: int, device: torch.device) -> dict[str, torch.Tensor]:
+    """Node visited at each level, -1 where there is none, and packed bests of slices; no state to restore."""
+    return {
+        "here": torch.empty((depth + 2, batch), dtype=torch.int32, device=device),
+        "slices": torch.empty((2, batch, MOST_SPLITS), dtype=torch.int64, device=device),
+    }
+
+
 def chunk_of(vocab: int, splits: int) -> int:
     """Elements in one slice."""
     return -(-vocab // splits // _SLICE_MULTIPLE) * _SLICE_MULTIPLE if splits > 1 else vocab
 
 
-def configs(axes: Axes, multiprocessors: int) -> tuple[Axes, ...]:
+def configs(axes: Axes, card: Card) -> tuple[Axes, ...]:
     """Ways to cut rows into slices: from four programs on a multiprocessor upwards, in powers of two."""
-    rows, vocab = int(axes["batch"]) * int(axes["nodes"]), int(axes["vocab"])
-    least = 1 << max(0, (4 * multiprocessors // rows).bit_length() - 1)
+    rows = int(axes["batch"]) * int(axes["nodes"])
+    return _cut(int(axes["vocab"]), 4 * card.multiprocessors // rows, (2, 4, 1, 8))
+
+
+def lazy_configs(axes: Axes, card: Card) -> tuple[Axes, ...]:
+    """Likewise the one row that each request reads in a launch: from two programs on a multiprocessor upwards."""
+    return _cut(int(axes["vocab"]), 2 * card.multiprocessors // int(axes["batch"]), (1, 2, 4))
+
+
+def _cut(vocab: int, slices: int, times: tuple[int, ...]) -> tuple[Axes, ...]:
+    least = 1 << max(0, slices.bit_length() - 1)
     chosen: list[Axes] = []
     for block, warps in BLOCKS:
         most = min(MOST_SPLITS, max(1, vocab // block))
-        cuts = dict.fromkeys(min(least * times, most) for times in (2, 4, 1, 8))
+        cuts = dict.fromkeys(min(least * each, most) for each in times)
         chosen += [{"splits": splits, "block": block, "warps": warps} for splits in cuts]
     return tuple(chosen)
 

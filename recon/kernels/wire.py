@@ -238,7 +238,7 @@ class Done:
     interrupted: bool
     seconds: float
     device_seconds: float
-    """Time spent in checks and measurements, compilation left out."""
+    """Time spent in measurements; checks and compilation left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import torch
 import triton
 
 from . import bench as benches
+from .card import Card, card_of
 from .check import check
 from .device import Reading, Smi, describe_cpu, describe_gpu, objections, objections_without_smi, visible_gpu
 from .op import Op
@@ -40,9 +41,16 @@ INTERPRETER_SINCE = (3, 3)
 BEHAVIOUR = "behaviour"
 """Role of an entry that calls a function of an engine."""
 SETTLE_S = 1.5
+INTERPRETER = Card(multiprocessors=1, bytes_per_s=1e9)
 LARGEST_L2_BYTES = 128 << 20
 """Taken for the L2 cache where torch does not know its size: as large as any so far."""
-KERNELS = frozenset(("nop", "read", "copy", "gemm", "linear_greedy", "tree_greedy"))
+KERNELS = frozenset(
+    (
+        *("nop", "read", "copy", "gemm"),
+        *("linear_greedy", "linear_stochastic", "linear_block"),
+        *("tree_greedy", "tree_target_only", "tree_multi_round"),
+    )
+)
 
 
 def op_of(kernel: str) -> Op:
@@ -73,7 +81,7 @@ def in_interpreter(plan: Plan, write: Write) -> int:
                 write(_behaved(plan, entry, device))
                 continue
             try:
-                agreement = _agreement(plan, entry, device, 1)
+                agreement = _agreement(plan, entry, device, INTERPRETER)
             except Exception as error:  # noqa: BLE001  a kernel may raise anything; the others go on
                 write(Failed(entry.id, "check", _words(error)))
             else:
@@ -139,7 +147,7 @@ def on_gpu(plan: Plan, write: Write) -> int:
     bench = benches.Bench(
         Cuda(),
         torch.device("cuda", 0),
-        device.multiprocessors,
+        card_of(device.multiprocessors),
         device.l2_bytes or LARGEST_L2_BYTES,
         limit,
         plan.samples,
@@ -212,7 +220,7 @@ class _Session:
 
     @property
     def device_s(self) -> float:
-        """Time spent in checks and measurements, compilation and the start of the device left out."""
+        """Time spent in measurements; checks, compilation and the start of the device left out."""
         return time.monotonic() - self.ready - self.bench.compile_s
 
     def group(self, entries: list[Entry]) -> None:
@@ -236,8 +244,7 @@ class _Session:
             if not self.agrees(entry):
                 return None
             self.write(Started(entry.id, "tune"))
-            variant = op.variants[entry.variant]
-            return benches.tune(self.bench, op, variant, entry.axes, self.plan.seed + TUNING_SEED)
+            return benches.tune(self.bench, op, entry.variant, entry.axes, self.plan.seed + TUNING_SEED)
         except Exception as error:  # noqa: BLE001  a kernel may raise anything; the others go on
             self.failed(entry, "tune", error)
             return None
@@ -247,7 +254,8 @@ class _Session:
         key = (entry.kernel, entry.variant)
         if key not in self.agreements:
             self.write(Started(entry.id, "check"))
-            self.agreements[key] = _agreement(self.plan, entry, self.bench.device, self.bench.multiprocessors)
+            with self.bench.compiling():  # nearly all of it: each shape is another kernel to the compiler
+                self.agreements[key] = _agreement(self.plan, entry, self.bench.device, self.bench.card)
         agreement = self.agreements[key]
         if agreement.mismatches:
             self.write(Result(entry.id, agreement, None, None, None))
@@ -292,10 +300,10 @@ class _Session:
             raise KeyboardInterrupt from broken
 
 
-def _agreement(plan: Plan, entry: Entry, device: torch.device, multiprocessors: int) -> Agreement:
+def _agreement(plan: Plan, entry: Entry, device: torch.device, card: Card) -> Agreement:
     op = op_of(entry.kernel)
     cases = tuple(each.axes for each in plan.checks if each.kernel == entry.kernel)
-    return check(op, op.variants[entry.variant], cases, seed=plan.seed, device=device, multiprocessors=multiprocessors)
+    return check(op, op.variants[entry.variant], cases, seed=plan.seed, device=device, card=card)
 
 
 def _until(plan: Plan, begin: float, write: Write, device_s: Callable[[], float] = lambda: 0.0) -> Iterator[Entry]:

@@ -5,27 +5,45 @@ from dataclasses import dataclass, replace
 
 from recon.kernels.copy import spec as copy_spec
 from recon.kernels.gemm import spec as gemm_spec
+from recon.kernels.linear_block import spec as block_spec
 from recon.kernels.linear_greedy import spec as linear_spec
+from recon.kernels.linear_stochastic import spec as chain_spec
 from recon.kernels.nop import spec as nop_spec
 from recon.kernels.read import spec as read_spec
 from recon.kernels.tree_greedy import spec as tree_spec
+from recon.kernels.tree_multi_round import spec as rounds_spec
+from recon.kernels.tree_target_only import spec as target_spec
 from recon.kernels.wire import SCHEMA_VERSION, Axes, Check, Entry
 from recon.kernels.wire import Plan as Plan  # noqa: PLC0414 - named where a plan is asked for
 from recon.probes.floors import FLOORS
-from recon.probes.linear_vs_tree import LINEAR_VS_TREE
+from recon.probes.linear_vs_tree import IN_TORCH, LINEAR_VS_TREE
 from recon.probes.probe import Probe, Subject
+from recon.probes.sampling import SAMPLING
 
 SAMPLES = 50
 ARCHS = (90, 100, 120)
-PROBES = (*FLOORS, LINEAR_VS_TREE)
+PROBES = (*FLOORS, LINEAR_VS_TREE, IN_TORCH, *SAMPLING)
 """Floors first: the times that follow are read against them."""
 
-BYTES_OF: dict[str, Callable[[Axes], int]] = {
-    spec.NAME: spec.bytes_of for spec in (nop_spec, read_spec, copy_spec, gemm_spec, linear_spec, tree_spec)
+_SPECS = (
+    *(nop_spec, read_spec, copy_spec, gemm_spec),
+    *(linear_spec, chain_spec, block_spec),
+    *(tree_spec, target_spec, rounds_spec),
+)
+BYTES_OF: dict[str, Callable[[Axes], int]] = {spec.NAME: spec.bytes_of for spec in _SPECS}
+MATRIX_FLOPS_OF: dict[str, Callable[[Axes], int]] = {spec.NAME: spec.matrix_flops_of for spec in _SPECS}
+VISITED_BYTES_OF: dict[str, Callable[[Axes], int]] = {
+    spec.NAME: spec.visited_bytes_of for spec in (tree_spec, target_spec)
 }
-MATRIX_FLOPS_OF: dict[str, Callable[[Axes], int]] = {
-    spec.NAME: spec.matrix_flops_of for spec in (nop_spec, read_spec, copy_spec, gemm_spec, linear_spec, tree_spec)
-}
+GPU_ALONE = frozenset(("auto", "compiled_walk"))
+"""Variants that the interpreter need not check, or cannot: one of two others, and what torch.compile makes."""
+
+
+def bytes_moved(kernel: str, variant: str, axes: Axes, config: Axes) -> int:
+    """Fewest bytes that a variant must move: of all rows, or of those alone that are visited."""
+    if "lazy" in {variant, config.get("form")}:
+        return VISITED_BYTES_OF[kernel](axes)
+    return BYTES_OF[kernel](axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +116,7 @@ def plan_interpret(*, seed: int = 0, deadline_s: float = 300.0, probes: tuple[Pr
         mode="interpret",
         gpu="",
         allow_busy=False,
-        entries=_entries(checked, lambda _: ({},)),
+        entries=_entries(checked, lambda _: ({},), GPU_ALONE),
         checks=tuple(check for probe in checked for check in _checks(probe, probe.interpreted)),
         archs=(),
         seed=seed,
@@ -131,11 +149,17 @@ def plan_compile(archs: tuple[int, ...] = ARCHS, *, deadline_s: float = 900.0) -
     )
 
 
-def _entries(probes: tuple[Probe, ...], cases_of: Callable[[Probe], tuple[Axes, ...]]) -> tuple[Entry, ...]:
+def _entries(
+    probes: tuple[Probe, ...],
+    cases_of: Callable[[Probe], tuple[Axes, ...]],
+    without: frozenset[str] = frozenset(),
+) -> tuple[Entry, ...]:
     entries: list[Entry] = []
     for probe in probes:
         for axes in cases_of(probe):
             for subject, role in _roles(probe):
+                if subject.variant in without:
+                    continue
                 entries.append(Entry(len(entries), probe.name, role, subject.kernel, subject.variant, axes))
     return tuple(entries)
 

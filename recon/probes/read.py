@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from recon.kernels import wire
-from recon.probes.plan import BYTES_OF, MATRIX_FLOPS_OF
+from recon.probes.plan import BYTES_OF, MATRIX_FLOPS_OF, bytes_moved
 from recon.probes.spread import spread_of
 from recon.records.host import Gpu
 from recon.records.measurement import Agreement, Device, DeviceState, Floor, Measurement, Resources
@@ -168,7 +168,7 @@ class Reading:
             measured,
             probe=entry.probe,
             role=entry.role,
-            floor=floor_of(entry, ceilings) if timed else None,
+            floor=floor_of(entry, ceilings, measured.config) if timed else None,
             method=method,
         )
 
@@ -188,8 +188,8 @@ class Reading:
             agreement=Agreement(agreement.cases, agreement.mismatches, agreement.detail) if agreement else None,
             spread=spread_of(timing.samples_us) if timing else None,
             samples_us=timing.samples_us if timing else (),
-            bytes_moved=BYTES_OF[entry.kernel](entry.axes) if timed else 0,
-            floor=floor_of(entry, ceilings) if timed and entry.role != "floor" else None,
+            bytes_moved=bytes_moved(entry.kernel, entry.variant, entry.axes, config) if timed else 0,
+            floor=floor_of(entry, ceilings, config) if timed and entry.role != "floor" else None,
             resources=(),
             config=config,
             method=method_of(timing) if timing else "",
@@ -256,9 +256,10 @@ def ceilings_of(timed: Iterable[tuple[wire.Entry, Sequence[float]]]) -> Ceilings
     return Ceilings(min(launches, default=0.0), max(reads, default=0.0), max(rates, default=0.0))
 
 
-def floor_of(entry: wire.Entry, ceilings: Ceilings) -> Floor | None:
+def floor_of(entry: wire.Entry, ceilings: Ceilings, config: wire.Axes) -> Floor | None:
     """The least time for a case: the largest of launch, bytes and operations; None where no ceiling was measured."""
-    moved, flops = BYTES_OF[entry.kernel](entry.axes), MATRIX_FLOPS_OF[entry.kernel](entry.axes)
+    moved = bytes_moved(entry.kernel, entry.variant, entry.axes, config)
+    flops = MATRIX_FLOPS_OF[entry.kernel](entry.axes)
     floors = []
     if ceilings.launch_us:
         floors.append(Floor(ceilings.launch_us, "launch", "one empty launch inside a CUDA graph, measured here"))

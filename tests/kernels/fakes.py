@@ -59,7 +59,7 @@ def doubling(
     return Op(
         work=work_of,
         compare=compare,
-        variants={"only": Variant(launch, lambda _axes, _multiprocessors: configs)},
+        variants={"only": Variant(launch, lambda _axes, _card: configs)},
         bytes_of=lambda axes: 8 * int(axes["size"]),
         note=lambda work: f"{len(work.inputs['x'])} integers",
     )

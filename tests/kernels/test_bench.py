@@ -1,5 +1,6 @@
 """How time is taken, with a clock that the test turns."""
 
+import dataclasses
 import time
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from recon.kernels import bench as benches
 from recon.kernels.bench import Bench, TooLarge, measure, tune
+from recon.kernels.card import Card
 from recon.kernels.device import Smi
 from recon.kernels.op import Op, Work
 from recon.kernels.wire import Axes
@@ -26,7 +28,7 @@ def stream(monkeypatch: pytest.MonkeyPatch) -> FakeStream:
 def bench_on(stream: FakeStream, memory_limit_bytes: int = 1 << 20) -> Bench:
     smi = Smi("0")
     smi.silent = "there is no GPU here"
-    return Bench(stream, torch.device("cpu"), 2, L2_BYTES, memory_limit_bytes, 30, smi)
+    return Bench(stream, torch.device("cpu"), Card(2, 1e9), L2_BYTES, memory_limit_bytes, 30, smi)
 
 
 def ticking(stream: FakeStream, us: float, seen: list[int] | None = None) -> Op:
@@ -57,6 +59,18 @@ def test_inputs_rotate_until_they_exceed_three_times_the_cache(stream: FakeStrea
     assert 0 == timing.calls % timing.sets
 
 
+def test_inputs_rotate_by_what_the_laziest_variant_reads(stream: FakeStream) -> None:
+    eager = ticking(stream, 1000.0)
+    lazy = dataclasses.replace(eager.variants["only"], bytes_of=lambda _axes: 16)
+    both = dataclasses.replace(eager, variants={"only": eager.variants["only"], "lazy": lazy})
+    timings = measure(bench_on(stream), both, {"only": ({}, 1), "lazy": ({}, 1)}, AXES, 0).timings
+
+    assert 3 * L2_BYTES // 16 + 1 == timings["lazy"].sets == timings["only"].sets
+    assert 16 * timings["lazy"].sets == timings["lazy"].rotated_bytes
+    assert 64 * timings["only"].sets == timings["only"].rotated_bytes
+    assert timings["lazy"].cold
+
+
 def test_a_rotation_that_memory_cuts_short_is_not_called_cold(stream: FakeStream) -> None:
     bench = bench_on(stream, memory_limit_bytes=640)
     timing = measure(bench, ticking(stream, 1000.0), {"only": ({}, 1)}, AXES, 0).timings["only"]
@@ -81,7 +95,7 @@ def test_a_case_beyond_the_limit_is_refused(stream: FakeStream) -> None:
 def test_the_fastest_configuration_is_chosen(stream: FakeStream) -> None:
     op = ticking(stream, 8.0)
 
-    assert ({"speed": 4}, 3) == tune(bench_on(stream), op, op.variants["only"], AXES, 0)
+    assert ({"speed": 4}, 3) == tune(bench_on(stream), op, "only", AXES, 0)
 
 
 def test_configurations_are_chosen_on_other_data_than_they_are_timed_on(stream: FakeStream) -> None:
@@ -89,7 +103,7 @@ def test_configurations_are_chosen_on_other_data_than_they_are_timed_on(stream: 
     op = doubling(right, seeds=seeds)
     stream.now_us = 1.0
     bench = bench_on(stream)
-    tune(bench, op, op.variants["only"], AXES, 1_000_003)
+    tune(bench, op, "only", AXES, 1_000_003)
     tuned = set(seeds)
     seeds.clear()
     measure(bench, op, {"only": ({}, 1)}, AXES, 2_000_003)
@@ -149,6 +163,6 @@ def test_first_launches_count_as_compilation(stream: FakeStream) -> None:
         right(work, config)
 
     op = doubling(launch, configs=({"speed": 1}, {"speed": 2}))
-    tune(bench, op, op.variants["only"], AXES, 0)
+    tune(bench, op, "only", AXES, 0)
 
     assert 0.04 <= bench.compile_s

@@ -6,13 +6,14 @@ import torch
 from recon.kernels.check import check
 from recon.kernels.op import Op, Work
 from recon.kernels.wire import Agreement, Axes
+from recon.kernels.work import INTERPRETER
 from tests.kernels.fakes import doubling, right
 
 CASES: tuple[Axes, ...] = ({"size": 1}, {"size": 8})
 
 
 def check_on_cpu(op: Op, cases: tuple[Axes, ...] = CASES) -> Agreement:
-    return check(op, op.variants["only"], cases, seed=5, device=torch.device("cpu"), multiprocessors=1)
+    return check(op, op.variants["only"], cases, seed=5, device=torch.device("cpu"), card=INTERPRETER)
 
 
 def misses_the_last(work: Work, _config: Axes) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from recon.kernels import compile_only, wire
+from recon.kernels import compile_only, wire, work
 from recon.kernels.op import Build, Op
 from recon.kernels.read.kernel import OP as READ
 from recon.kernels.read.kernel import read
@@ -12,6 +12,7 @@ from recon.kernels.tree_greedy.kernel import OP as TREE
 from recon.probes.plan import plan_compile
 from tests.kernels.here import here
 
+KERNELS = tuple(entry.kernel for entry in plan_compile().entries)
 ENTRY = wire.Entry(0, "compile", "subject", "read", "", {})
 TYPES = {"x_ptr": "*i32", "sums_ptr": "*i32", "size": "i32", "chunk": "i32"}
 
@@ -78,18 +79,42 @@ def test_logits_are_loaded_sixteen_bytes_at_a_time(lanes: int) -> None:
     assert "ld.global.v4.b32" in kernel.asm["ptx"]
 
 
-@pytest.mark.parametrize(
-    "archs", [pytest.param((120,), id="sm_120"), pytest.param((90, 100), id="others", marks=pytest.mark.slow)]
-)
-def test_every_kernel_fits_every_architecture_without_spills(archs: tuple[int, ...]) -> None:
-    result = here(plan_compile(archs))
+def largest(op: Op) -> Op:
+    """The kernel with one build for each of its functions: the one with the most lanes."""
+    by_function: dict[str, Build] = {}
+    for build in sorted(op.builds(), key=lambda each: (each.constants.get("NODES", 0), each.constants.get("BLOCK", 0))):
+        by_function[build.function.__name__] = build
+    return dataclasses.replace(op, builds=lambda: tuple(by_function.values()))
+
+
+def test_the_largest_build_of_every_function_fits_without_spills() -> None:
+    """All of them where a block has the least shared memory, and those of trees for servers' cards as well."""
+    archs = {name: (90, 100, 120) if name in {"tree_greedy", "tree_target_only"} else (120,) for name in KERNELS}
+    lines = [
+        line
+        for name, wanted in archs.items()
+        for line in compile_only.compile_all(ENTRY, largest(work.op_of(name)), wanted)
+    ]
+    builds = [line for line in lines if isinstance(line, wire.Compiled)]
+
+    assert [] == [line.why for line in lines if isinstance(line, wire.Failed)]
+    assert {"sm_90", "sm_100", "sm_120"} == {build.arch for build in builds}
+    assert 25 < len(builds) <= 60
+    assert [] == [build for build in builds if not build.fits or build.spill_store_bytes or build.spill_load_bytes]
+
+
+@pytest.mark.slow
+def test_every_kernel_fits_every_architecture_without_spills() -> None:
+    result = here(plan_compile((90, 100, 120)))
     resources = [(each.kernel, found) for each in result.measurements for found in each.resources]
 
     assert () == result.unknowns
-    assert {f"sm_{arch}" for arch in archs} == {found.arch for _, found in resources}
-    assert {"nop.triton", "read.triton", "copy.triton", "tree_greedy.fused", "linear_greedy.fused"} <= {
-        name for name, _ in resources
-    }
+    assert {"sm_90", "sm_100", "sm_120"} == {found.arch for _, found in resources}
+    assert {
+        *("nop.triton", "read.triton", "copy.triton", "linear_greedy.fused", "linear_stochastic.fused"),
+        *("linear_block.fused", "tree_greedy.fused", "tree_greedy.lazy", "tree_target_only.fused"),
+        *("tree_target_only.lazy", "tree_multi_round.fused"),
+    } <= {name for name, _ in resources}
     for name, found in resources:
         assert found.fits, name
         assert 0 == found.spill_store_bytes == found.spill_load_bytes, name

@@ -33,14 +33,35 @@ def test_every_kernel_agrees_with_its_reference() -> None:
 
     assert () == result.unknowns
     assert result.complete
-    assert {"read.triton", "copy.triton", "tree_greedy.fused", "linear_greedy.fused"} <= set(agreements)
+    assert {
+        *("read.triton", "copy.triton", "linear_greedy.fused", "linear_stochastic.fused", "linear_block.fused"),
+        *("tree_greedy.fused", "tree_greedy.lazy", "tree_target_only.fused", "tree_target_only.lazy"),
+        "tree_multi_round.fused",
+    } <= set(agreements)
     assert all(each is not None and each.cases and not each.mismatches for each in agreements.values())
 
 
 @pytest.mark.parametrize(
-    ("file", "right", "wrong", "axes"),
+    ("kernel", "file", "right", "wrong", "axes"),
     [
         pytest.param(
+            "tree_target_only",
+            "tree_target_only/walk.py",
+            "coin[:, None] < tl.cumsum(chance, axis=1)",
+            "coin[:, None] < chance",
+            {"batch": 32, "vocab": 7, "values": "drawn"},
+            id="chances of siblings are not summed",
+        ),
+        pytest.param(
+            "tree_multi_round",
+            "tree_multi_round/walk.py",
+            "less + left / spare",
+            "less + left",
+            {"batch": 32, "vocab": 7, "values": "drawn", "shape": "star"},
+            id="a drafter that draws apart is taken for one that does not",
+        ),
+        pytest.param(
+            "tree_greedy",
             "row_best.py",
             "(0x7FFFFFFF - index).to(tl.int64)",
             "index.to(tl.int64)",
@@ -48,6 +69,7 @@ def test_every_kernel_agrees_with_its_reference() -> None:
             id="ties go to the highest index",
         ),
         pytest.param(
+            "tree_greedy",
             "row_best.py",
             "value = tl.where(value == 0.0, 0.0, value)",
             "value = value * 1.0",
@@ -55,13 +77,23 @@ def test_every_kernel_agrees_with_its_reference() -> None:
             id="+0.0 beats -0.0",
         ),
         pytest.param(
+            "tree_greedy",
             "row_best.py",
-            "| ((value != value) & (best == best))",
-            "",
+            "tl.maximum(best, value, propagate_nan=tl.PropagateNan.ALL)",
+            "tl.maximum(best, value)",
             {"values": "nan"},
             id="a NaN is overlooked",
         ),
         pytest.param(
+            "tree_greedy",
+            "row_best.py",
+            "(packed >> 32) == 0x7FFFFFFF",
+            "(packed >> 32) == 0x7FFFFFFE",
+            {"values": "nan", "vocab": 2500, "nodes": 3},
+            id="a NaN is placed in the last block",
+        ),
+        pytest.param(
+            "tree_greedy",
             "row_best.py",
             "order = bits ^ ((bits >> 31) & 0x7FFFFFFF)",
             "order = bits",
@@ -69,6 +101,7 @@ def test_every_kernel_agrees_with_its_reference() -> None:
             id="negative values count up",
         ),
         pytest.param(
+            "tree_greedy",
             "row_best.py",
             "arrived == nodes * splits - 1",
             "arrived == nodes * splits - 2",
@@ -76,6 +109,7 @@ def test_every_kernel_agrees_with_its_reference() -> None:
             id="the walk begins before the last slice",
         ),
         pytest.param(
+            "tree_greedy",
             "tree_greedy/kernel.py",
             "tl.store(arrived_ptr + request, 0)",
             "tl.store(arrived_ptr + request, 1)",
@@ -83,14 +117,16 @@ def test_every_kernel_agrees_with_its_reference() -> None:
             id="scratch is not put back",
         ),
         pytest.param(
-            "tree_greedy/kernel.py",
+            "tree_greedy",
+            "tree_greedy/walk.py",
             "follows & (parent == child)",
             "follows & (parent >= child)",
             {"accepted": 1, "nodes": 16, "vocab": 3, "values": "ties"},
             id="the walk jumps to other branches",
         ),
         pytest.param(
-            "tree_greedy/kernel.py",
+            "tree_greedy",
+            "tree_greedy/walk.py",
             "unused = (node > steps) & (node < nodes)",
             "unused = node > nodes",
             {},
@@ -99,7 +135,7 @@ def test_every_kernel_agrees_with_its_reference() -> None:
     ],
 )
 def test_a_kernel_broken_in_one_place_is_caught(
-    runner: Runner, tmp_path: Path, file: str, right: str, wrong: str, axes: dict[str, int | str]
+    runner: Runner, tmp_path: Path, kernel: str, file: str, right: str, wrong: str, axes: dict[str, int | str]
 ) -> None:
     payload = tmp_path / "kernels"
     shutil.copytree(PAYLOAD, payload)
@@ -109,8 +145,8 @@ def test_a_kernel_broken_in_one_place_is_caught(
     case: wire.Axes = {"batch": 2, "nodes": 6, "vocab": 150, "dtype": "fp32", "accepted": 3, **axes}
     plan = dataclasses.replace(
         plan_interpret(),
-        entries=(wire.Entry(0, "test", "subject", "tree_greedy", "fused", {}),),
-        checks=(wire.Check("tree_greedy", case),),
+        entries=(wire.Entry(0, "test", "subject", kernel, "fused", {}),),
+        checks=(wire.Check(kernel, case),),
     )
     (result,) = (line for line in runner.run(tmp_path, plan) if isinstance(line, wire.Result))
 

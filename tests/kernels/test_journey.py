@@ -19,7 +19,7 @@ from recon.hosts.target import parse
 from recon.kernels.wire import Plan
 from recon.ports import Progress, Silent
 from recon.probes.floors import COPYING
-from recon.probes.linear_vs_tree import LINEAR_VS_TREE, SMALL_CHECKS
+from recon.probes.linear_vs_tree import LINEAR_VS_TREE, SMALL_CHECKS, TREE
 from recon.probes.plan import plan_interpret
 from recon.probing import ProbeRequest
 from recon.records.run import Run
@@ -37,7 +37,7 @@ DOING = "tree_greedy.fused"
 
 def plan(shapes: int) -> Plan:
     """Two entries that are quick, and one that takes about a second for each of its shapes."""
-    few = dataclasses.replace(LINEAR_VS_TREE, interpreted=(SMALL_CHECKS * 9)[:shapes], baselines=())
+    few = dataclasses.replace(LINEAR_VS_TREE, kernels=(TREE,), interpreted=(SMALL_CHECKS * 9)[:shapes], baselines=())
     return plan_interpret(probes=(COPYING, few))
 
 

@@ -9,6 +9,7 @@ import torch
 
 from recon.kernels import bench as benches
 from recon.kernels import wire, work
+from recon.kernels.card import Card
 from recon.kernels.device import Smi
 from recon.kernels.op import Op, Work
 from recon.kernels.wire import Axes
@@ -54,7 +55,7 @@ def run(stream: FakeStream, monkeypatch: pytest.MonkeyPatch, deadline_s: float =
     )
     smi = Smi("0")
     smi.silent = "there is no GPU here"
-    bench = benches.Bench(stream, torch.device("cpu"), 2, 1000, 1 << 20, plan.samples, smi)
+    bench = benches.Bench(stream, torch.device("cpu"), Card(2, 1e9), 1000, 1 << 20, plan.samples, smi)
     told = Told()
     work._Session(plan, told, bench, time.monotonic()).run()
     return told

@@ -6,7 +6,17 @@ from recon.kernels import wire
 from recon.kernels.linear_greedy import spec as linear_spec
 from recon.kernels.tree_greedy import spec as tree_spec
 from recon.probes.linear_vs_tree import CASES, CHECKS
-from recon.probes.plan import ARCHS, BYTES_OF, FULL, MATRIX_FLOPS_OF, QUICK, plan_compile, plan_gpu, plan_interpret
+from recon.probes.plan import (
+    ARCHS,
+    BYTES_OF,
+    FULL,
+    MATRIX_FLOPS_OF,
+    QUICK,
+    bytes_moved,
+    plan_compile,
+    plan_gpu,
+    plan_interpret,
+)
 
 TWO_GIB = 2 << 30
 
@@ -87,8 +97,28 @@ def test_every_kernel_of_ours_is_built_once() -> None:
     plan = plan_compile((90, 120))
 
     assert (90, 120) == plan.archs
-    assert ["copy", "linear_greedy", "nop", "read", "tree_greedy"] == sorted(entry.kernel for entry in plan.entries)
+    assert [
+        *("copy", "linear_block", "linear_greedy", "linear_stochastic", "nop", "read"),
+        *("tree_greedy", "tree_multi_round", "tree_target_only"),
+    ] == sorted(entry.kernel for entry in plan.entries)
     assert ARCHS == plan_compile().archs
+
+
+def test_a_lazy_form_is_held_to_the_rows_that_it_visits() -> None:
+    axes: wire.Axes = {"batch": 2, "nodes": 8, "vocab": 10, "dtype": "bf16", "accepted": 3}
+    small = 2 * 8 * 24 + 8
+
+    assert 2 * 8 * 10 * 2 + small == bytes_moved("tree_greedy", "fused", axes, {})
+    assert 2 * 4 * 10 * 2 + small == bytes_moved("tree_greedy", "lazy", axes, {})
+    assert 2 * 4 * 10 * 2 + small == bytes_moved("tree_greedy", "auto", axes, {"form": "lazy"})
+    assert 2 * 8 * 10 * 2 + small == bytes_moved("tree_greedy", "auto", axes, {"form": "fused"})
+
+
+def test_none_some_and_many_accepted_drafts_are_timed() -> None:
+    for kernel in ("tree_greedy", "tree_target_only"):
+        timed = {entry.axes["accepted"] for entry in plan_gpu(FULL).entries if entry.kernel == kernel}
+
+        assert {0, 3, 8} == timed
 
 
 def test_operations_are_counted() -> None:
@@ -110,6 +140,15 @@ def test_operations_are_counted() -> None:
         ("gemm", {"m": 2, "n": 3, "k": 5}, 2 * (10 + 15 + 6)),
         ("linear_greedy", {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "fp32"}, 240 + 6 * 16 + 8),
         ("tree_greedy", {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "bf16"}, 120 + 6 * 24 + 8),
+        ("tree_target_only", {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "bf16"}, 120 + 6 * 28 + 16 + 8),
+        ("tree_multi_round", {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "bf16"}, 240 + 6 * 28 + 16 + 8),
+        ("linear_stochastic", {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "bf16"}, 240 + 6 * 20 + 16 + 8),
+        (
+            "linear_stochastic",
+            {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "bf16", "drafter": "none"},
+            120 + 6 * 20 + 16 + 8,
+        ),
+        ("linear_block", {"batch": 2, "nodes": 3, "vocab": 10, "dtype": "bf16"}, 480 + 6 * 20 + 16 + 8),
     ],
 )
 def test_bytes_are_counted_once_each(kernel: str, axes: wire.Axes, expected: int) -> None:

@@ -91,7 +91,7 @@ def test_a_time_stands_beside_its_floor() -> None:
 def test_an_empty_launch_is_the_floor_of_what_reads_little() -> None:
     ceilings = Ceilings(launch_us=0.75, read_bytes_per_s=4e12, matrix_flops_per_s=7e14)
     small = dataclasses.replace(TREE, axes={**TREE.axes, "nodes": 1, "vocab": 100})
-    floor = floor_of(small, ceilings)
+    floor = floor_of(small, ceilings, {})
 
     assert floor is not None
     assert ("launch", 0.75) == (floor.bound, floor.us)
@@ -99,7 +99,7 @@ def test_an_empty_launch_is_the_floor_of_what_reads_little() -> None:
 
 def test_arithmetic_is_the_floor_of_a_large_product() -> None:
     gemm = wire.Entry(0, "any", "subject", "gemm", "torch", {"m": 4096, "n": 8192, "k": 8192})
-    floor = floor_of(gemm, Ceilings(0.75, 4e12, 7e14))
+    floor = floor_of(gemm, Ceilings(0.75, 4e12, 7e14), {})
 
     assert floor is not None
     assert "arithmetic" == floor.bound

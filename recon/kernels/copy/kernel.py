@@ -4,6 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
+from ..card import Card
 from ..op import Build, Op, Variant, Work, compare_exactly
 from ..wire import Axes
 from . import spec
@@ -28,9 +29,14 @@ def launch_torch(work: Work, _config: Axes) -> None:
     torch.add(work.inputs["x"], 0, out=work.outputs["y"])
 
 
-def configs(_axes: Axes, _multiprocessors: int) -> tuple[Axes, ...]:
+CONFIGS: tuple[Axes, ...] = tuple(
+    {"block": block, "warps": warps} for block, warps in ((2048, 8), (4096, 8), (1024, 4), (1024, 8))
+)
+
+
+def configs(_axes: Axes, _card: Card) -> tuple[Axes, ...]:
     """Sixteen to sixty-four bytes for each lane."""
-    return tuple({"block": block, "warps": warps} for block, warps in ((2048, 8), (4096, 8), (1024, 4), (1024, 8)))
+    return CONFIGS
 
 
 def work_of(axes: Axes, seed: int, device: torch.device) -> Work:
@@ -51,7 +57,7 @@ def builds() -> tuple[Build, ...]:
     types = {"x_ptr": "*i32", "y_ptr": "*i32", "size": "i32"}
     return tuple(
         Build("triton", copy, types, {"BLOCK": int(config["block"])}, frozenset(("size",)), int(config["warps"]))
-        for config in configs({}, 1)
+        for config in CONFIGS
     )
 
 

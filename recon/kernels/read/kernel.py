@@ -4,6 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
+from ..card import Card
 from ..op import Build, Op, Variant, Work, compare_exactly
 from ..wire import Axes
 from . import spec
@@ -36,9 +37,14 @@ def _chunk(size: int, programs: int) -> int:
     return -(-size // programs // 16) * 16
 
 
-def configs(_axes: Axes, _multiprocessors: int) -> tuple[Axes, ...]:
+CONFIGS: tuple[Axes, ...] = tuple(
+    {"block": block, "warps": warps} for block, warps in ((2048, 8), (4096, 8), (1024, 4), (2048, 4))
+)
+
+
+def configs(_axes: Axes, _card: Card) -> tuple[Axes, ...]:
     """Sixteen to sixty-four bytes in flight for each lane."""
-    return tuple({"block": block, "warps": warps} for block, warps in ((2048, 8), (4096, 8), (1024, 4), (2048, 4)))
+    return CONFIGS
 
 
 def work_of(axes: Axes, seed: int, device: torch.device) -> Work:
@@ -66,7 +72,7 @@ def builds() -> tuple[Build, ...]:
         Build(
             "triton", read, types, {"BLOCK": int(config["block"])}, frozenset(("size", "chunk")), int(config["warps"])
         )
-        for config in configs({}, 1)
+        for config in CONFIGS
     )
 
 

@@ -3,8 +3,8 @@
 import torch
 
 from ..op import Work
-from ..slices import scratch_of
-from ..trees import draft
+from ..slices import lazy_scratch_of, scratch_of
+from ..trees import depth_of, draft
 from ..wire import Axes
 
 
@@ -18,5 +18,6 @@ def work_of(axes: Axes, seed: int, device: torch.device) -> Work:
             "emitted": torch.empty((batch, nodes), dtype=torch.int64, device=device),
             "accepted": torch.empty(batch, dtype=torch.int32, device=device),
         },
-        scratch=scratch_of(batch, nodes, device),
+        scratch=scratch_of(batch, nodes, device) | lazy_scratch_of(batch, depth_of(axes), device),
+        axes=axes,
     )

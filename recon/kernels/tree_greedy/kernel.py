@@ -4,40 +4,25 @@ Programs merge slices of rows with atomic_max; the last one to arrive for a requ
 back as it was found, so that the launch can be captured and replayed.
 """
 
-import torch
 import triton
 import triton.language as tl
 
+from ..builds import NODES, build
+from ..card import Card
+from ..compiled import plain
+from ..forms import Costs, prefers_lazy
 from ..op import Build, Op, Variant, Work, compare_exactly
 from ..row_best import merge_row, unpack
-from ..slices import BLOCKS, NODE_LANES, NOTHING, chunk_of, configs, node_lanes, scratch_left
+from ..slices import BLOCKS, MOST_SPLITS, NODE_LANES, NOTHING, chunk_of, configs, lazy_configs, node_lanes, scratch_left
 from ..wire import Axes
 from . import spec
+from .baselines import argmax_walk, compiled_walk, eager, tree_greedy_walk
 from .inputs import work_of
+from .lazy import lazy, tree_greedy_level
 from .reference import reference
+from .walk import walk_tree
 
 _LOWEST = tl.constexpr(NOTHING)
-
-
-@triton.jit
-def walk_tree(target, follows, parent, node, path_ptr, emitted_ptr, accepted_ptr, base, request, nodes, NODES):
-    """Walk one tree and write what was visited.
-
-    `follows` [NODES] says that a node holds the token which the target chose at its parent.
-    """
-    depth = tl.where(node == 0, 0, -1)  # [NODES], of nodes visited
-    steps = 0
-    child = tl.min(tl.where(follows & (parent == 0), node, NODES), axis=0)
-    while child < NODES:
-        steps += 1
-        depth = tl.where(node == child, steps, depth)
-        child = tl.min(tl.where(follows & (parent == child), node, NODES), axis=0)
-    unused = (node > steps) & (node < nodes)
-    tl.store(path_ptr + base + node, -1, mask=unused)
-    tl.store(emitted_ptr + base + node, -1, mask=unused)
-    tl.store(path_ptr + base + depth, node, mask=depth >= 0)
-    tl.store(emitted_ptr + base + depth, target.to(tl.int64), mask=depth >= 0)
-    tl.store(accepted_ptr + request, steps)
 
 
 @triton.jit(do_not_specialize=["nodes", "splits"])
@@ -61,16 +46,17 @@ def tree_greedy_fused(
     BLOCK: tl.constexpr,
 ):
     """One program per slice of a row; grid (batch * nodes * splits,)."""
+    node = tl.arange(0, NODES)
+    real = node < nodes
+    # Asked for before the logits, so that whoever walks does not have to wait for them.
+    base = (tl.program_id(0) // splits // nodes).to(tl.int64) * nodes
+    token = tl.load(token_ptr + base + node, mask=real, other=-1)
+    parent = tl.load(parent_ptr + base + node, mask=real, other=-1)
+    hangs = real & (parent >= 0) & (parent < node)
     request, last = merge_row(
         logits_ptr, best_ptr, arrived_ptr, nodes, vocab, splits, chunk, stride_b, stride_n, stride_v, BLOCK
     )
     if last:
-        base = request.to(tl.int64) * nodes
-        node = tl.arange(0, NODES)
-        real = node < nodes
-        token = tl.load(token_ptr + base + node, mask=real, other=-1)
-        parent = tl.load(parent_ptr + base + node, mask=real, other=-1)
-        hangs = real & (parent >= 0) & (parent < node)
         # Past the first cache: other multiprocessors wrote these.
         target = unpack(tl.load(best_ptr + base + node, mask=real, other=0, cache_modifier=".cg"))
         above = unpack(tl.load(best_ptr + base + parent, mask=hangs, other=0, cache_modifier=".cg"))
@@ -79,24 +65,6 @@ def tree_greedy_fused(
         tl.debug_barrier()  # every warp has read its rows
         tl.store(best_ptr + base + node, tl.full([NODES], _LOWEST, tl.int64), mask=real)
         tl.store(arrived_ptr + request, 0)
-
-
-@triton.jit(do_not_specialize=["nodes"])
-def tree_greedy_walk(
-    target_ptr, token_ptr, parent_ptr, path_ptr, emitted_ptr, accepted_ptr, nodes, NODES: tl.constexpr
-):
-    """The walk alone, on choices made before; grid (batch,)."""
-    request = tl.program_id(0)
-    base = request.to(tl.int64) * nodes
-    node = tl.arange(0, NODES)
-    real = node < nodes
-    token = tl.load(token_ptr + base + node, mask=real, other=-1)
-    parent = tl.load(parent_ptr + base + node, mask=real, other=-1)
-    hangs = real & (parent >= 0) & (parent < node)
-    target = tl.load(target_ptr + base + node, mask=real, other=-1)
-    above = tl.load(target_ptr + base + parent, mask=hangs, other=-1)
-    follows = hangs & (token == above)
-    walk_tree(target, follows, parent, node, path_ptr, emitted_ptr, accepted_ptr, base, request, nodes, NODES)
 
 
 def fused(work: Work, config: Axes) -> None:
@@ -124,21 +92,20 @@ def fused(work: Work, config: Axes) -> None:
     )
 
 
-def argmax_walk(work: Work, _config: Axes) -> None:
-    """Queue torch's argmax, then the walk."""
-    batch, nodes, _ = work.inputs["logits"].shape
-    torch.argmax(work.inputs["logits"], dim=-1, out=work.scratch["target"])
-    tree_greedy_walk[(batch,)](
-        work.scratch["target"],
-        work.inputs["token"],
-        work.inputs["parent"],
-        work.outputs["path"],
-        work.outputs["emitted"],
-        work.outputs["accepted"],
-        nodes,
-        NODES=node_lanes(nodes),
-        num_warps=1,
-    )
+COSTS = Costs(fused_us=4.5, launch_us=1.1, level_us=2.8, fused_passes=1.15, lazy_passes=1.4)
+"""Fitted to times on an H200."""
+
+
+def form_configs(axes: Axes, card: Card) -> tuple[Axes, ...]:
+    """Configurations of the form that the rule prefers."""
+    if prefers_lazy(axes, card, COSTS):
+        return tuple({**config, "form": "lazy"} for config in lazy_configs(axes, card))
+    return tuple({**config, "form": "fused"} for config in configs(axes, card))
+
+
+def auto(work: Work, config: Axes) -> None:
+    """Queue whichever form the rule preferred."""
+    (lazy if config["form"] == "lazy" else fused)(work, config)
 
 
 def compare(work: Work) -> str:
@@ -184,7 +151,10 @@ def builds() -> tuple[Build, ...]:
         Build("argmax_walk", tree_greedy_walk, walk_types | {"nodes": "i32"}, {"NODES": lanes}, frozenset(), 1)
         for lanes in NODE_LANES
     ]
-    return (*fused_builds, *walks)
+    levels = [
+        build("lazy", tree_greedy_level, warps, NODES=NODES, SPLITS=MOST_SPLITS, BLOCK=block) for block, warps in BLOCKS
+    ]
+    return (*fused_builds, *walks, *levels)
 
 
 _WALK_POINTERS = frozenset(("token_ptr", "parent_ptr", "path_ptr", "emitted_ptr", "accepted_ptr"))
@@ -192,7 +162,14 @@ _WALK_POINTERS = frozenset(("token_ptr", "parent_ptr", "path_ptr", "emitted_ptr"
 OP = Op(
     work=work_of,
     compare=compare,
-    variants={"fused": Variant(fused, configs), "argmax_walk": Variant(argmax_walk)},
+    variants={
+        "fused": Variant(fused, configs),
+        "lazy": Variant(lazy, lazy_configs, spec.visited_bytes_of),
+        "auto": Variant(auto, form_configs, spec.visited_bytes_of),
+        "argmax_walk": Variant(argmax_walk),
+        "compiled_walk": Variant(compiled_walk, checked=plain),
+        "eager": Variant(eager),
+    },
     bytes_of=spec.bytes_of,
     note=note,
     builds=builds,

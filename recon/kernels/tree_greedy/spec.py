@@ -3,15 +3,25 @@
 from ..wire import Axes
 
 NAME = "tree_greedy"
-AXES = ("batch", "nodes", "vocab", "dtype", "accepted", "shape", "values", "layout")
+AXES = ("batch", "nodes", "vocab", "dtype", "accepted", "shape", "depth", "values", "layout")
 ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
 
 
 def bytes_of(axes: Axes) -> int:
     """Every logit, token (int64) and parent (int32) read once; path (int32), emitted (int64), accepted written once."""
     batch, nodes, vocab = int(axes["batch"]), int(axes["nodes"]), int(axes["vocab"])
-    logits = batch * nodes * vocab * ELEMENT_BYTES[str(axes["dtype"])]
-    return logits + batch * nodes * (8 + 4) + batch * nodes * (4 + 8) + batch * 4
+    return batch * nodes * vocab * ELEMENT_BYTES[str(axes["dtype"])] + _small_bytes(batch, nodes)
+
+
+def visited_bytes_of(axes: Axes) -> int:
+    """Likewise of the rows alone that a walk visits."""
+    batch, nodes, vocab = int(axes["batch"]), int(axes["nodes"]), int(axes["vocab"])
+    rows = batch * min(int(axes.get("accepted", 0)) + 1, nodes)
+    return rows * vocab * ELEMENT_BYTES[str(axes["dtype"])] + _small_bytes(batch, nodes)
+
+
+def _small_bytes(batch: int, nodes: int) -> int:
+    return batch * nodes * (8 + 4) + batch * nodes * (4 + 8) + batch * 4
 
 
 def matrix_flops_of(_axes: Axes) -> int:
