@@ -142,7 +142,7 @@ def test_after_the_deadline_entries_are_left_out(stream: FakeStream, monkeypatch
 def gpu_plan(**changed: object) -> wire.Plan:
     empty = {"schema_version": 1, "mode": "gpu", "gpu": "", "allow_busy": False, "entries": [], "checks": []}
     more = {"archs": [], "seed": 0, "samples": 1, "memory_limit_bytes": 1, "memory_fraction": 1.0, "deadline_s": 1.0}
-    more |= {"device_limit_s": 1.0, "patience_s": 1.0, "payload": "", "known": []}
+    more |= {"device_limit_s": 1.0, "patience_s": 1.0, "payload": "", "known": [], "subjects": []}
     return wire.decode_plan(json.dumps(empty | more | changed))
 
 
