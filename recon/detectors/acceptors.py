@@ -26,6 +26,8 @@ class _Wanted:
     capabilities: dict[str, list[str]] = field(default_factory=dict)
     """By the place, `path:symbol`, of evidence."""
     is_evidence: bool = False
+    launches: bool = False
+    """Whether it launches a kernel that is evidence."""
 
 
 def acceptors(index: Index, install: str, verdicts: Iterable[Verdict]) -> tuple[CutFunction, ...]:
@@ -41,8 +43,9 @@ def acceptors(index: Index, install: str, verdicts: Iterable[Verdict]) -> tuple[
         if verdict.capability.startswith(ACCEPT):
             for place in verdict.evidence:
                 _want(index, wanted, verdict.capability, place)
-    made = [_made(index, install, each) for each in list(wanted.values())[:_MOST]]
-    return tuple(_without_parts(made, {index.names.qualname(w.ref) for w in wanted.values() if w.is_evidence}))
+    some = list(wanted.values())[:_MOST]
+    made = [_made(index, install, each) for each in some]
+    return tuple(_without_parts(made, some))
 
 
 def _want(index: Index, wanted: dict[Ref, _Wanted], capability: str, place: Evidence) -> None:
@@ -53,6 +56,7 @@ def _want(index: Index, wanted: dict[Ref, _Wanted], capability: str, place: Evid
     for target in callers or [ref]:
         one = wanted.setdefault(target, _Wanted(target))
         one.is_evidence |= not callers
+        one.launches |= bool(callers)
         one.capabilities.setdefault(f"{place.path}:{place.symbol}", []).append(capability)
 
 
@@ -109,9 +113,10 @@ def _made(index: Index, install: str, wanted: _Wanted) -> CutFunction:
     )
 
 
-def _without_parts(made: list[CutFunction], evidence: set[str]) -> Iterator[CutFunction]:
-    """Those that are not a mere part of another one: a launcher whose caller is tested is tested with it."""
-    for one in made:
-        whole = f"{one.path}:{one.symbol}"
-        if one.symbol in evidence or not any(whole in other.taken for other in made if other is not one):
+def _without_parts(made: list[CutFunction], wanted: list[_Wanted]) -> Iterator[CutFunction]:
+    """Those that are not a mere part of another one: a launcher that another launcher calls is tested with it."""
+    whole = [one for one, want in zip(made, wanted, strict=True) if want.launches]
+    for one, want in zip(made, wanted, strict=True):
+        place = f"{one.path}:{one.symbol}"
+        if want.is_evidence or not any(place in other.taken for other in whole if other is not one):
             yield one

@@ -72,8 +72,9 @@ def check(subject: Subject, folder: Path, device: torch.device, *, pretends: boo
     tried = session.search.tried
     reason = ""
     if not shown:
+        lost = "; a wrong reading broke the device for this process" if session.search.lost else ""
         common = "; ".join(f"{words} ({times} times)" for words, times in tried.failures.most_common(3))
-        reason = f"no reading of its parameters gives the answers of a rule, {tried.calls} calls tried: {common}"
+        reason = f"no reading of its parameters gives the answers of a rule, {tried.calls} calls tried: {common}{lost}"
     return Result(subject.function, how, why, shown, tried.calls, time.monotonic() - begin, reason)
 
 
@@ -102,7 +103,7 @@ class _Session:
         end = self.search.until
         for number, (mode, asked) in enumerate(every):
             now = time.process_time()
-            if now >= end:
+            if now >= end or self.search.lost:
                 break
             # A setting that leads nowhere must leave time for the others.
             self.search.until = end if number == len(every) - 1 else now + (end - now) * 0.5

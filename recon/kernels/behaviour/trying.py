@@ -153,6 +153,8 @@ class Search:
     until: float
     """Moment of this process's own time at which it ends."""
     tried: Tried = field(default_factory=Tried)
+    lost: bool = False
+    """Whether a wrong reading broke the device for this process: then nothing that follows says anything."""
 
     def find(
         self, slots: Sequence[Slot], situations: Sequence[Situation], fresh: Sequence[Situation]
@@ -160,7 +162,7 @@ class Search:
         """Readings in which the function answers like a rule, on one set of requests and on a fresh one."""
         for reading in itertools.islice(filter(_is_whole, likeliest_first(slots, self.until)), MOST_TRIES):
             for rooted in (True, False):
-                if time.process_time() > self.until:
+                if self.lost or time.process_time() > self.until:
                     return
                 found = self.fits(reading, situations, rooted=rooted)
                 if found is not None and self.fits(reading, fresh, rooted=rooted, only=found.outputs) is not None:
@@ -197,6 +199,7 @@ class Search:
         except TooLong:
             self.tried.failures[f"a call took more than {CALL_S:.0f} s"] += 1
         except Exception as error:  # noqa: BLE001  a wrong reading may raise anything
+            self.lost |= "CUDA error" in str(error)
             self.tried.failures[
                 f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:200]
             ] += 1
