@@ -147,7 +147,8 @@ def _roles(flags: set[str], exact: int, least: int) -> tuple[str, ...]:
     many = max(exact, least)
     for flag, roles in _SURE:
         if flag in flags and not (many > 1 and flag in ("ends", "starts")):
-            return roles
+            # A link is followed; what is also handed on to outputs names the nodes.
+            return ("nodes", *roles[::2]) if flag == "chased" and "handed on" in flags else roles
     if "divisor" in flags and many < 2:
         return _FEW
     rows = _LOGITS if flags & {"exponent", "rows"} else _PROBS

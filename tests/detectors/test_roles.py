@@ -40,8 +40,8 @@ def kernel(out, count, token, want, down, beside, n):
             cur = tl.load(beside + r * n + cur)
         if cur != -1:
             at = cur
-    tl.store(out + r, at)
-    tl.store(count + r, at)
+    tl.store(out + r, tl.load(want + r * n + at))
+    tl.store(count + r, 1)
 
 def walk(out, count, token, want, down, beside):
     n = token.shape[1]
