@@ -152,10 +152,10 @@ def _roles(flags: set[str], exact: int, least: int) -> tuple[str, ...]:
     if "divisor" in flags and many < 2:
         return _FEW
     rows = _LOGITS if flags & {"exponent", "rows"} else _PROBS
-    if many > 2 or "rows" in flags:
+    if many > 2 or flags & {"rows", "drawn"}:
         return rows
     if "index" in flags:
-        return ("draft", "nodes") if many > 1 else (*_slots(flags), "nodes", "draft")
+        return ("draft", "nodes") if many > 1 else tuple(dict.fromkeys((*_slots(flags), "nodes", "draft")))
     if "compared" in flags and not flags & {"real", "ordered"}:
         return ("draft", "target", "nodes", "temperature", "forced")
     if flags & {"real", "ordered"}:
@@ -168,7 +168,9 @@ def _roles(flags: set[str], exact: int, least: int) -> tuple[str, ...]:
 
 
 def _slots(flags: set[str]) -> tuple[str, ...]:
-    """Roles of a vector whose entries are places in others."""
+    """Roles of a vector whose entries are places in others; outputs are given nodes, never slots."""
+    if "handed on" in flags:
+        return ("nodes", "draft", "slots", "slots_flat", "steps_flat")
     if "ordered" in flags:
         return ("steps_flat", "slots_flat", "slots")
     return ("slots_flat", "steps_flat", "slots") if "looked up" in flags else ("slots", "slots_flat", "steps_flat")

@@ -166,7 +166,13 @@ def _called(one: Used, term: Term) -> None:
     given = [receiver, *term.parts[1:]] if receiver is not None else list(term.parts[1:])
     if name in _WRITERS and receiver is not None and subject(receiver):
         _flag(one, subject(receiver), "stored")
-    for wanted, flag in ((_REAL, "real"), (_REAL, "exponent"), (_CHOICE | _DRAWN, "rows"), (RANDOM - _DRAWN, "random")):
+    for wanted, flag in (
+        (_REAL, "real"),
+        (_REAL, "exponent"),
+        (_CHOICE, "rows"),
+        (_DRAWN, "drawn"),
+        (RANDOM - _DRAWN, "random"),
+    ):
         if name in wanted:
             for part in given:
                 for base in _bases(one, part) | (_drawn(one, part) if flag == "random" else set()):

@@ -121,7 +121,7 @@ def test_rules_are_read_off_the_answers_whatever_the_style() -> None:
         "dies": (DIES, "accept.linear.greedy"),
     }
     functions = tuple(cut(name, text, capability) for name, (text, capability) in claimed.items())
-    result = here(plan_behaviours(functions, "interpret", seconds=3.0))
+    result = here(plan_behaviours(functions, "interpret", seconds=5.0))
     standings = {("engine", capability): "present" for _, capability in claimed.values()}
     found = {
         each.symbol: each for each in behaviours_of(functions, standings, "interpret", result.answers, result.failures)
