@@ -1,7 +1,6 @@
 """`recon callgraph`: who calls whom in a folder of Python, as scan sees it."""
 
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +8,7 @@ import typer
 from recon.cli.progress import progress_of
 from recon.cli.scan import leave, settings
 from recon.cli.session import path_of, session_of
-from recon.errors import Exit, NotFound, Unreadable, Usage
+from recon.errors import Exit, NotFound, Usage
 
 if TYPE_CHECKING:
     from recon.records.callgraph import CallGraph
@@ -50,24 +49,22 @@ def callgraph(
 
     Exit codes: 0 done, 2 no such folder, 3 not all of it could be read.
     """
+    from recon.cli.outputs import is_taken, targets_of, write_file
     from recon.judging import callgraph as made
 
     session = session_of(context)
     if json and form is Form.PYCG:
         raise Usage("--json prints edges, --format pycg is JSON of its own", "Give one of them.")
-    outputs = [_output(word) for word in output or ()]
+    outputs = [(_form_named(name), path) for name, path in targets_of(output or (), as_json=json)]
     place = path_of(folder)
     if not place.is_dir():
         raise NotFound(f"no folder {folder}", "Name the folder that holds the modules and packages.")
     with progress_of(session) as progress:
         graph = made(place, settings(compiled=False), progress)
-    session.data(_text(graph, form, tier, as_json=json))
+    if not is_taken(path for _, path in outputs):
+        session.data(_text(graph, form, tier, as_json=json))
     for chosen, path in outputs:
-        try:
-            path.write_text(_text(graph, chosen, tier, as_json=json), encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise Unreadable(f"cannot write {path}: {error.strerror or error}") from error
-        session.note(f"wrote {path} ({chosen.value})")
+        write_file(session, chosen.value, path, _text(graph, chosen, tier, as_json=json))
     for each in graph.unread:
         session.note(f"not read: {each.what} {each.where}: {each.why}")
     for each in graph.unfollowed:
@@ -75,14 +72,11 @@ def callgraph(
     leave(Exit.INCOMPLETE if graph.unread else Exit.OK)
 
 
-def _output(word: str) -> tuple[Form, Path]:
-    name, equals, path = word.partition("=")
-    if not equals or not path or name not in {form.value for form in Form}:
-        raise Usage(f"-o {word} is not FORMAT=PATH", "For example: -o pycg=graph.json")
-    made = path_of(path)
-    if made.is_dir() or not made.parent.is_dir():
-        raise NotFound(f"{made} cannot be written: it is a folder, or lies in none")
-    return Form(name), made
+def _form_named(name: str) -> Form:
+    try:
+        return Form(name)
+    except ValueError as error:
+        raise Usage(f"{name} is no form of a call graph", "For example: -o pycg=graph.json") from error
 
 
 def _text(graph: "CallGraph", form: Form, least: Least, *, as_json: bool) -> str:

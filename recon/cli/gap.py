@@ -50,7 +50,7 @@ def gap(
 
     Exit codes: 0 done, 2 no such feature, run, path or release, 3 nothing found or files unread.
     """
-    from recon.cli.outputs import target_of, write_file
+    from recon.cli.outputs import is_taken, targets_of, write_file
     from recon.cli.scan import exit_of, leave
     from recon.features.shelf import named, shelf
     from recon.report.findings import unrecognised
@@ -69,7 +69,7 @@ def gap(
         return
     if not feature:
         raise Usage("no feature is named", f"For example: recon gap --feature {next(iter(known.features), 'NAME')}")
-    targets = [target_of(word) for word in output or ()]
+    targets = targets_of(output or (), as_json=json)
     writers = [writer_named(name) for name, _ in targets]
     features = named(tuple(feature), known)
     if path or release:
@@ -81,7 +81,7 @@ def gap(
     view = view_of_gaps(report, asked)
     if json:
         session.data(_encoded(report))
-    else:
+    elif not is_taken(target for _, target in targets):
         planned = any(kind == "markdown" for kind, _ in targets)
         shown = gap_screen(view, session.width, color=session.colored, planned=planned) if session.screen else ""
         session.data(shown or gap_rows(view))

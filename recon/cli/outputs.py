@@ -1,6 +1,10 @@
-"""`-o FORMAT=PATH`: checked before the work, written after it, each file whole or not at all."""
+"""`-o FORMAT=PATH`: checked before the work, written after it, each file whole or not at all.
 
-from collections.abc import Iterable
+Where a link is named, the file that it leads to is written; a pipe or a device is written into, and never replaced.
+The path `-` is standard output: it then gets that format, and nothing else.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,14 +24,41 @@ class Output:
     path: Path
 
 
-def outputs_of(words: Iterable[str]) -> tuple[Output, ...]:
+STDOUT = Path("-")
+"""The path of standard output."""
+
+
+def outputs_of(words: Iterable[str], *, as_json: bool = False) -> tuple[Output, ...]:
     """The outputs that `-o` words ask for.
 
+    Args:
+        words: Each FORMAT=PATH.
+        as_json: Whether JSON on standard output is asked for, too.
+
     Raises:
-        Usage: a word is not FORMAT=PATH.
+        Usage: a word is not FORMAT=PATH, or standard output is asked for twice.
         NotFound: there is no such format, or no folder to write the file in.
     """
-    return tuple(_output(word) for word in words)
+    targets = targets_of(words, as_json=as_json)
+    return tuple(Output(format_named(name), path) for name, path in targets)
+
+
+def targets_of(words: Iterable[str], *, as_json: bool = False) -> list[tuple[str, Path]]:
+    """The format's name and the path of each word, as `outputs_of`, whatever formats a command has.
+
+    Raises:
+        Usage: a word is not FORMAT=PATH, or standard output is asked for twice.
+        NotFound: there is no folder to write the file in.
+    """
+    targets = [_target_of(word) for word in words]
+    if [path for _, path in targets].count(STDOUT) + as_json > 1:
+        raise Usage("standard output can be written only once", "Name files for the others: -o FORMAT=PATH")
+    return targets
+
+
+def is_taken(paths: Iterable[Path]) -> bool:
+    """Whether standard output is one of the paths, so that nothing else belongs there."""
+    return STDOUT in set(paths)
 
 
 def view_of(run: Run, sources: Iterable[Source], now: datetime) -> View:
@@ -51,6 +82,17 @@ def show(session: Session, view: View, *, as_json: bool) -> None:
         session.data(as_rows(view))
 
 
+def show_and_write(session: Session, view: View, outputs: Sequence[Output], *, as_json: bool) -> None:
+    """Print a view, unless one of its outputs is standard output, and write the outputs.
+
+    Raises:
+        Unreadable: one cannot be written.
+    """
+    if not is_taken(output.path for output in outputs):
+        show(session, view, as_json=as_json)
+    write_outputs(session, outputs, view)
+
+
 def write_outputs(session: Session, outputs: Iterable[Output], view: View) -> None:
     """Write each file.
 
@@ -67,22 +109,19 @@ def write_file(session: Session, name: str, path: Path, text: str) -> None:
     Raises:
         Unreadable: it cannot be written.
     """
-    from recon.runs.files import write_atomically
+    from recon.runs.files import write_named
 
+    if path == STDOUT:
+        session.data(text)
+        return
     try:
-        write_atomically(path, text.encode("utf-8", "backslashreplace"), mode=0o644)
+        write_named(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise Unreadable(f"cannot write {path}: {error.strerror or error}") from error
     session.note(f"wrote {path} ({name})")
 
 
-def target_of(word: str) -> tuple[str, Path]:
-    """The format's name and the file that a word of `-o` asks for.
-
-    Raises:
-        Usage: it is not FORMAT=PATH.
-        NotFound: there is no folder to write the file in.
-    """
+def _target_of(word: str) -> tuple[str, Path]:
     name, equals, words = word.partition("=")
     if not equals or not words:
         raise Usage(f"-o {word} is not FORMAT=PATH", "For example: -o html=report.html")
@@ -92,8 +131,3 @@ def target_of(word: str) -> tuple[str, Path]:
     if not path.parent.is_dir():
         raise NotFound(f"there is no folder {path.parent}", "Create it first.")
     return name, path
-
-
-def _output(word: str) -> Output:
-    name, path = target_of(word)
-    return Output(format_named(name), path)

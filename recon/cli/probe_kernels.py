@@ -105,7 +105,7 @@ def probe_kernels(
     130 interrupted and saved.
     """
     from recon import pipeline, probing
-    from recon.cli.outputs import outputs_of, show, view_of, write_outputs
+    from recon.cli.outputs import outputs_of, show_and_write, view_of
     from recon.cli.progress import progress_of
     from recon.cli.scan import exit_of, keep, keep_partial, leave, settings
     from recon.cli.stopping import stoppable
@@ -113,7 +113,7 @@ def probe_kernels(
 
     session = session_of(context)
     _refuse_contradictions(context, interpret=interpret, compile_only=compile_only, host=host)
-    outputs = outputs_of(output or ())
+    outputs = outputs_of(output or (), as_json=json)
     request = probing.ProbeRequest(
         mode="interpret" if interpret else "compile" if compile_only else "gpu",
         level="full" if full else "quick",
@@ -146,8 +146,7 @@ def probe_kernels(
         session.note(note)
     saved = keep(session, run)
     view = view_of(run, [Source("probe", saved.name if saved else "", run)], session.started)
-    show(session, view, as_json=json)
-    write_outputs(session, outputs, view)
+    show_and_write(session, view, outputs, as_json=json)
     leave(exit_of(run) if saved else Exit.INCOMPLETE)
 
 

@@ -43,11 +43,11 @@ def report(
 
     Exit codes: 0 done, 2 no run is saved or the named one does not exist, 3 a run file or folder cannot be used.
     """
-    from recon.cli.outputs import Output, outputs_of, show, view_of, write_outputs
+    from recon.cli.outputs import Output, is_taken, outputs_of, show, view_of, write_outputs
     from recon.report.format import format_named
 
     session = session_of(context)
-    outputs = list(outputs_of(output or ()))
+    outputs = list(outputs_of(output or (), as_json=json))
     sources = _sources(session, scan, probe)
     run = _joined(sources)
     view = view_of(run, sources, session.started)
@@ -58,7 +58,7 @@ def report(
     write_outputs(session, outputs, view)
     if json or not outputs:
         show(session, view, as_json=json)
-    else:
+    elif not is_taken(each.path for each in outputs):
         session.data("".join(f"{each.path}\n" for each in outputs))
 
 
@@ -67,13 +67,13 @@ def _sources(session: Session, scan: str, probe: str) -> "list[Source]":
     from recon.runs.files import newest
 
     try:
-        first = named_or_newest(scan, "scan")
+        first = named_or_newest(scan, "scan", "--scan")
     except NotFound:
-        if scan or not (probe or newest(state_dir(), "probe")):
+        if scan or not (probe or newest(state_dir(), "probe", option="--probe")):
             raise
-        return [named_or_newest(probe, "probe")]
+        return [named_or_newest(probe, "probe", "--probe")]
     if probe:
-        return [first, named_or_newest(probe, "probe")]
+        return [first, named_or_newest(probe, "probe", "--probe")]
     second = probe_beside(first.run.hosts)
     if second is None:
         session.note("probe: none of the same machine is saved; `recon probe-kernels` makes one, --probe names another")

@@ -8,9 +8,6 @@ import typer
 from recon.cli.session import session_of, state_dir
 from recon.errors import Usage
 
-INTERRUPTED = "interrupted"
-"""Said of a run that does not hold all that was asked for."""
-
 app = typer.Typer(help="List, show and remove saved runs.", no_args_is_help=True)
 
 
@@ -20,27 +17,24 @@ def list_runs(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List the saved runs, newest first.
+    """List the saved runs, newest first; it is said which are interrupted or cannot be read.
 
     Exit codes: 0 done, 3 the folder cannot be read.
     """
     import msgspec
 
     from recon.report.numbers import age, size
-    from recon.runs.files import is_complete, listing
+    from recon.runs.files import flaw, listing
 
     session = session_of(context)
-    saved = [(each, is_complete(each.path)) for each in listing(state_dir())]
+    saved = [(each, flaw(each.path)) for each in listing(state_dir())]
     if json:
-        rows = [{**asdict(each), "path": str(each.path), "complete": whole} for each, whole in saved]
+        rows = [{**asdict(each), "path": str(each.path), "complete": not word, "flaw": word} for each, word in saved]
         session.data(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode() + "\n")
         return
     if not session.screen:
         session.data(
-            "".join(
-                f"{each.started}\t{each.kind}\t{each.host}\t{each.path}\t{'' if whole else INTERRUPTED}\n"
-                for each, whole in saved
-            )
+            "".join(f"{each.started}\t{each.kind}\t{each.host}\t{each.path}\t{word}\n" for each, word in saved)
         )
         return
     if not saved:
@@ -49,9 +43,9 @@ def list_runs(
     from recon.report.terminal import table, text, written
 
     made = table("When", "Kind", "Host", "Size", "Name")
-    for each, whole in saved:
+    for each, word in saved:
         when = age(each.started, session.started) or each.started
-        kind = each.kind if whole else f"{each.kind}, {INTERRUPTED}"
+        kind = f"{each.kind}, {word}" if word else each.kind
         made.add_row(*map(text, (when, kind, each.host, size(each.size_bytes), each.path.name)))
     session.data(written([made], max(session.width, 120), color=session.colored))
 

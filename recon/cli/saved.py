@@ -24,15 +24,21 @@ def source_of(path: Path) -> Source:
     return Source(kind_of(run), path.name, run)
 
 
-def named_or_newest(name: str, kind: str) -> Source:
+def named_or_newest(name: str, kind: str, option: str = "--run") -> Source:
     """The run of that name, else the newest of its kind.
+
+    Args:
+        name: A file, a saved run or a part of its name; '' for the newest.
+        kind: `scan` or `probe`.
+        option: The option of the command that takes the name.
 
     Raises:
         NotFound: there is none.
+        Unreadable: it cannot be read.
     """
     if name:
         return source_of(resolve(name, state_dir()))
-    path = newest(state_dir(), kind)
+    path = newest(state_dir(), kind, option=option)
     if path is None:
         command = "recon scan" if kind == "scan" else "recon probe-kernels"
         raise NotFound(f"no {kind} is saved", f"Run `{command}` first.")
@@ -58,7 +64,7 @@ def probe_beside(hosts: tuple[Host, ...]) -> Source | None:
     """The newest probe of one of these hosts, known by its machine id or by a GPU."""
     for host in hosts:
         uuids = frozenset(gpu.uuid for gpu in host.gpus if gpu.uuid)
-        path = newest(state_dir(), "probe", host.id, uuids)
+        path = newest(state_dir(), "probe", host.id, uuids, option="--probe")
         if path is not None:
             return source_of(path)
     return None

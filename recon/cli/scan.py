@@ -109,12 +109,12 @@ def scan(
     Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found, files unread or a host that failed,
     130 interrupted and saved.
     """
-    from recon.cli.outputs import outputs_of, show, view_of, write_outputs
+    from recon.cli.outputs import outputs_of, show_and_write, view_of
     from recon.report.findings import unrecognised
     from recon.report.view import Source
 
     session = session_of(context)
-    outputs = outputs_of(output or ())
+    outputs = outputs_of(output or (), as_json=json)
     refuse_what_does_nothing(context, hosts=bool(host), foreign=bool(host or bundle), plan=plan)
     ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load, tuple(environment or ()))
     if plan:
@@ -126,10 +126,9 @@ def scan(
     )
     run, saved = scanned(session, targets, told)
     view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
-    show(session, view, as_json=json)
+    show_and_write(session, view, outputs, as_json=json)
     if (sentence := unrecognised(run.installs)) and (json or not session.screen):
         session.note(sentence)
-    write_outputs(session, outputs, view)
     leave(exit_of(run) if saved else Exit.INCOMPLETE)
 
 

@@ -46,7 +46,6 @@ class Saved:
 
 class _Head(msgspec.Struct):
     schema_version: int
-    complete: bool = True
 
 
 def kind_of(run: Run) -> str:
@@ -121,6 +120,28 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
         raise
 
 
+def write_named(path: Path, content: bytes) -> None:
+    """Write to a path that the user named, whatever lies there.
+
+    A file is replaced in one step and keeps its mode; through a link, the file that it leads to is. What is no regular
+    file, a pipe or a device, is opened and written into.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    real = Path(os.path.realpath(path))
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        write_atomically(real, content, 0o644)
+        return
+    if stat.S_ISREG(status.st_mode) and real.exists() and real.samefile(path):
+        write_atomically(real, content, stat.S_IMODE(status.st_mode))
+        return
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOCTTY), "wb") as file:
+        file.write(content)
+
+
 def load(path: Path, steps: Steps = STEPS) -> Run:
     """Read a run file; one of an older schema version is brought up to date in memory.
 
@@ -158,12 +179,18 @@ def _unlike(path: Path, error: Exception) -> Unreadable:
     return Unreadable(f"{path} is damaged: {error}", _NEVER_REPAIRED)
 
 
-def is_complete(path: Path) -> bool:
-    """Whether a run file says that its command came to its end; one that cannot be read says nothing else."""
+INTERRUPTED = "interrupted"
+"""Said of a run that does not hold all that was asked for."""
+UNREADABLE = "unreadable"
+"""Said of a run file that this recon cannot answer from, whatever it lacks."""
+
+
+def flaw(path: Path) -> str:
+    """What is to be said of a saved run in one word: INTERRUPTED, UNREADABLE, or '' of a whole one."""
     try:
-        return msgspec.json.decode(_bytes_of(path), type=_Head).complete
-    except (NotFound, Unreadable, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return True
+        return "" if load(path).complete else INTERRUPTED
+    except (NotFound, Unreadable):
+        return UNREADABLE
 
 
 def folder(state_dir: Path) -> Path:
@@ -193,19 +220,42 @@ def listing(state_dir: Path) -> tuple[Saved, ...]:
     return tuple(saved for *_, saved in sorted(found, key=lambda item: (item[0], item[1], item[2].path), reverse=True))
 
 
-def newest(state_dir: Path, kind: str, host_id: str = "", gpu_uuids: frozenset[str] = frozenset()) -> Path | None:
+def newest(
+    state_dir: Path,
+    kind: str,
+    host_id: str = "",
+    gpu_uuids: frozenset[str] = frozenset(),
+    *,
+    option: str = "--run",
+) -> Path | None:
     """The newest run of a kind; with a host id or GPU UUIDs, only a run of that machine counts.
 
-    Files that cannot be read are passed over, and runs that learned nothing, since they were stopped or all that was
-    named failed: neither may stand in the way of a good one.
+    Runs that learned nothing, since they were stopped or all that was named failed, do not stand in the way of a good
+    one. A file that cannot be read does: what it held is not known, and an older run may be of another tree.
+
+    Args:
+        state_dir: The state folder.
+        kind: `scan` or `probe`.
+        host_id: Of the machine; '' for any.
+        gpu_uuids: Of the machine.
+        option: The option that names another run, for the hint.
+
+    Raises:
+        Unreadable: a run that may be the newest one cannot be read.
     """
     for saved in listing(state_dir):
         if saved.kind != kind:
             continue
         try:
             run = load(saved.path)
-        except (NotFound, Unreadable):
+        except NotFound:  # removed since it was listed
             continue
+        except Unreadable as error:
+            raise Unreadable(
+                f"the newest {kind} cannot be read: {error.message}",
+                f"Name another run of `recon runs list` with {option}, or remove this one: "
+                f"recon runs rm {saved.path.name}",
+            ) from error
         if not run.installs and not run.measurements:
             continue
         if not host_id and not gpu_uuids:

@@ -257,9 +257,20 @@ def test_the_newest_run_of_a_machine_is_found_by_its_id_or_a_gpu(tmp_path: Path)
     assert None is files.newest(tmp_path, "probe", "nobody")
 
 
-def test_a_damaged_file_does_not_hide_a_good_one(tmp_path: Path) -> None:
+def test_a_newest_file_that_cannot_be_read_lets_no_older_one_answer(tmp_path: Path) -> None:
     good = files.save(probe(), tmp_path)
-    (good.parent / "20270101T000000Z-localhost-probe-abcdef.json").write_text("{")
+    name = "20270101T000000Z-localhost-probe-abcdef.json"
+    (good.parent / name).write_text("{")
+    with pytest.raises(Unreadable, match=f"the newest probe cannot be read: .*{name}") as caught:
+        files.newest(tmp_path, "probe", HOST.id, option="--probe")
+
+    assert caught.value.hint.endswith(f"with --probe, or remove this one: recon runs rm {name}")
+    assert [files.UNREADABLE, ""] == [files.flaw(each.path) for each in files.listing(tmp_path)]
+
+
+def test_an_older_file_that_cannot_be_read_does_not_matter(tmp_path: Path) -> None:
+    good = files.save(probe(), tmp_path)
+    (good.parent / "20200101T000000Z-localhost-probe-abcdef.json").write_text("{")
 
     assert good == files.newest(tmp_path, "probe", HOST.id)
 
