@@ -67,11 +67,12 @@ def judged(source: Source, settings: Settings, progress: Progress, notes: list[U
         paths = tuple(path for verdict in verdicts for path in paths_of(index, verdict))
         notes += kept(index, settings.cache_dir)
         excerpts, is_whole = excerpts_of(verdicts, source.snapshot, store)
-        answers = Judged(verdicts, paths, excerpts, _searched(index), capabilities())
+        unread = tuple(each for each in index.unread if each.what != PARTLY)
+        answers = Judged(verdicts, paths, excerpts, _searched(index, unread), unread, capabilities())
         return answers, is_whole and DIED not in index.refused.values()
 
 
-def _searched(index: Index) -> RunSearched:
+def _searched(index: Index, unread: tuple[Unknown, ...]) -> RunSearched:
     counts = index.counts
     return RunSearched(
         install="",
@@ -81,7 +82,7 @@ def _searched(index: Index) -> RunSearched:
         classes=counts.classes,
         kernels=counts.kernels,
         libraries=counts.libraries,
-        unread=sum(each.what != PARTLY for each in index.unread),
+        unread=len(unread),
         seconds=0.0,
     )
 

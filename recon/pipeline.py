@@ -28,10 +28,10 @@ from recon.index.versions import version as graph_version
 from recon.plugins import DETECTORS, is_offered
 from recon.ports import Coming, Progress
 from recon.records.host import Host
-from recon.records.install import Install
+from recon.records.install import Engine, Found, Install
 from recon.records.run import SCHEMA_VERSION, Run, Searched
 from recon.records.source import Snapshot
-from recon.records.unknown import FOLDER, TARGET, Unknown
+from recon.records.unknown import TARGET, Unknown
 from recon.records.verdict import Capability
 from recon.runs.judged import Judged, fingerprint, from_bytes, to_bytes
 from recon.sources.store import BlobStore
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _JUDGING = ("recon.detectors", "recon.index", "recon.records", "recon.verdicts")
 """Packages whose code has a say in answers."""
+_NAME_CHARACTERS = 32
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 
 
@@ -161,11 +162,11 @@ def _judge_or_say(learned: _Learned, source: Source, settings: Settings, progres
     try:
         _judge_into(learned, source, settings, progress)
     except ReconError as error:  # this tree is lost, the others are not
-        learned.unknowns.append(Unknown(error.kind, source.found.root, error.message))
+        learned.unknowns.append(Unknown(error.kind, source.found.location, error.message))
     except Exception as error:  # noqa: BLE001 - likewise, whatever it is
         progress.advance(0)  # where a library made an error of a stop, this raises it anew
         learned.faults.append(error)
-        learned.unknowns.append(Unknown(Fault.kind, source.found.root, Fault.of(error).sentence))
+        learned.unknowns.append(Unknown(Fault.kind, source.found.location, Fault.of(error).sentence))
 
 
 def _judge_into(learned: _Learned, source: Source, settings: Settings, progress: Progress) -> None:
@@ -184,9 +185,7 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
     install = install_of(source, judged, {each.id for each in learned.installs})
     learned.installs.append(install)
     learned.judged_by = judged.capabilities
-    learned.unknowns += [
-        Unknown(gap.what, f"{install.id}:{gap.where}", gap.why) for gap in source.snapshot.unread if gap.what == FOLDER
-    ]
+    learned.unknowns += [Unknown(each.what, f"{install.id}:{each.where}", each.why) for each in judged.unread]
     learned.searched.append(judged.searched_for(install.id, round(time.monotonic() - started, 1)))
 
 
@@ -237,14 +236,14 @@ def _foreign_version() -> str:
 def install_of(source: Source, judged: Judged, taken: set[str]) -> Install:
     """One judged tree as a record."""
     found = source.found
-    stem = f"{found.engine.value}-{found.version or 'unknown'}-{source.snapshot.digest[:6]}"
+    stem = f"{_name_of(found)}-{found.version or 'unknown'}-{source.snapshot.digest[:6]}"
     name = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, 10_000))) if name not in taken)
     install = Install(
         id=name,
         host=source.host.name,
         engine=found.engine,
         version=found.version,
-        location=found.provenance.origin if source.host is RELEASES else found.root,
+        location=found.provenance.origin if source.host is RELEASES else found.location,
         source_digest=source.snapshot.digest,
         provenance=found.provenance,
         companions=(),
@@ -254,6 +253,15 @@ def install_of(source: Source, judged: Judged, taken: set[str]) -> Install:
         excerpts=(),
     )
     return replace(hidden_in(install), verdicts=judged.verdicts, paths=judged.paths, excerpts=judged.excerpts)
+
+
+def _name_of(found: Found) -> str:
+    """The engine, or what tells trees of unknown engines apart: the name of the folder."""
+    engine = str(found.engine.value)
+    if found.engine is not Engine.OTHER:
+        return engine
+    name = re.sub(r"[^A-Za-z0-9._+]+", "_", Path(found.location if found.named else found.packages[0]).name)
+    return name[:_NAME_CHARACTERS].strip("_.") or engine
 
 
 def _package_of(install: Install) -> str:

@@ -3,6 +3,7 @@
 target ─facts─▶ Found ─sources─▶ Snapshot
 """
 
+import os
 import platform
 import sys
 import time
@@ -159,8 +160,13 @@ def _each(
     steps: list[tuple[str, Callable[[], Iterator[Given]]]] = []
     if targets.paths:
         host = host_of(shell)
-        steps += [(path, partial(_from_path, path, host, store, settings, progress)) for path in targets.paths]
-    steps += [(name, partial(_from_release, name, store, settings, progress)) for name in targets.releases]
+        seen: set[tuple[str, ...]] = set()
+        steps += [
+            (path, partial(_from_path, path, host, store, settings, progress, seen=seen))
+            for path in dict.fromkeys(targets.paths)
+        ]
+    releases = dict.fromkeys(targets.releases)
+    steps += [(name, partial(_from_release, name, store, settings, progress)) for name in releases]
     if targets.local:
         steps.append((THIS_MACHINE, partial(_from_machine, shell, store, settings, progress)))
     steps += [(name, partial(_from_bundle, name, foreign, settings, progress)) for name in targets.bundles]
@@ -179,18 +185,32 @@ def _each(
         yield from abreast([Job(each.typed, each.work, each.abort, each.summary) for each in visits], progress)
 
 
-def _from_path(path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
+def _from_path(
+    path: str, host: Host, store: BlobStore, settings: Settings, progress: Progress, *, seen: set[tuple[str, ...]]
+) -> Iterator[Given]:
+    """What lies at a path, but for what other paths have given: the same folder may have several names."""
     if path.endswith(".whl") and Path(path).is_file():
+        if (where := (os.path.realpath(path),)) in seen:
+            return
+        seen.add(where)
         from recon.sources.release import open_wheel  # noqa: PLC0415 - what reads indexes and zips loads where it is named
 
         read = open_wheel(Path(path), store, progress, compiled=settings.compiled)
         yield Coming(1)
         yield Source(read.found, host, read.snapshot, NOTHING, store)
         return
-    founds = find_in_folder(path)
+    every = {_places_of(each): each for each in find_in_folder(path)}
+    founds = [each for where, each in every.items() if where not in seen]
+    seen.update(every)
     yield Coming(len(founds))
     for found in founds:
         yield _captured(found, host, store, settings, progress)
+
+
+def _places_of(found: Found) -> tuple[str, ...]:
+    """Where an install lies, by whatever name it was found, and the environment that it is an install of."""
+    packages = (os.path.realpath(os.path.join(found.root, package)) for package in found.packages)  # noqa: PTH118
+    return (os.path.realpath(found.provenance.environment or os.sep), *packages)
 
 
 def _from_release(release: str, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:

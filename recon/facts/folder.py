@@ -53,11 +53,19 @@ def find_in_folder(path: str | Path) -> tuple[Found, ...]:
     try:
         for look in (_in_environment, _in_site, _in_package, _in_checkouts, _other):
             if found := tuple(look(folder)):
-                return found
+                return tuple(_located(one, folder) for one in found)
     except OSError as error:  # a folder that may be listed and not entered, a disk that fails
         where = error.filename or folder
         raise Unreadable(f"{where} cannot be read: {error.strerror}", "Ask for the right to read it.") from error
     raise NoEngine(f"{folder} holds no engine", SOUGHT)
+
+
+def _located(found: Found, folder: Path) -> Found:
+    """What was found, with its own folder where that was named and others may lie beside it under the same root."""
+    if found.engine is not Engine.OTHER or len(found.packages) != 1:
+        return found
+    place = Path(found.root, found.packages[0])
+    return replace(found, named=str(place)) if place in (folder, *folder.parents) else found
 
 
 def _folder(path: str | Path) -> Path:

@@ -68,6 +68,14 @@ class Found:
     dist_info: str
     """Folder of the distribution's metadata; '' if there is none."""
     provenance: Provenance
+    named: str = ""
+    """Folder below `root` that holds all that is read, where the user named it or something in it: loose sources, or
+    the package of an engine that is not known; else ''."""
+
+    @property
+    def location(self) -> str:
+        """Where people find it."""
+        return self.named or self.root
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +93,13 @@ class Install:
     """One engine tree in one environment of one host."""
 
     id: str
-    """Unique within a run, e.g. `vllm-0.20.1-3f2a91`."""
+    """Unique within a run, e.g. `vllm-0.20.1-3f2a91`; of an engine that is not known, with the name of its folder."""
     host: str
     engine: Engine
     version: str
     """As the distribution's metadata or `_version.py` says; empty if neither does."""
     location: str
-    """Folder that holds the package, or file name of the release."""
+    """Folder that holds the package, or the folder of loose sources itself, or the file name of the release."""
     source_digest: str
     provenance: Provenance
     companions: tuple[str, ...]

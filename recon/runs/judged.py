@@ -7,6 +7,7 @@ import msgspec
 from recon.records.install import Excerpt
 from recon.records.path import CallPath
 from recon.records.run import Searched
+from recon.records.unknown import Unknown
 from recon.records.verdict import Capability, Verdict
 
 
@@ -19,6 +20,8 @@ class Judged:
     excerpts: tuple[Excerpt, ...]
     searched: Searched
     """What was read; it names no install and no time."""
+    unread: tuple[Unknown, ...]
+    """What could not be read of the tree, so that answers may lie there."""
     capabilities: tuple[Capability, ...]
     """What could be judged by the code that gave these answers."""
 

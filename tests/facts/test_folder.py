@@ -167,6 +167,27 @@ def test_a_package_folder_of_another_engine(tmp_path: Path) -> None:
     assert [(Engine.OTHER, "3.1", ".", ("quick_llm",), "wheel")] == rows(tmp_path / "quick_llm", tmp_path)
 
 
+def test_a_package_that_was_named_is_where_it_is(tmp_path: Path) -> None:
+    """Known engines are where Python finds them, others in the folder that was named; several share their root."""
+    for name in ("vllm", "quick_llm"):
+        make_package(tmp_path, name)
+    inside = tmp_path / "quick_llm" / "v1"
+    inside.mkdir()
+    (inside / "__init__.py").write_text("")
+    make_package(tmp_path / "many", "a")
+    make_package(tmp_path / "many", "b")
+    places = {
+        path: find_in_folder(tmp_path / path)[0].location for path in ("vllm", "quick_llm", "quick_llm/v1", "many")
+    }
+
+    assert {
+        "vllm": str(tmp_path),
+        "quick_llm": str(tmp_path / "quick_llm"),
+        "quick_llm/v1": str(tmp_path / "quick_llm"),
+        "many": str(tmp_path / "many"),
+    } == places
+
+
 @pytest.mark.parametrize("name", ["verify.cu", "tree.cuh", "sampler.py"])
 def test_loose_sources_are_something_to_look_at(name: str, tmp_path: Path) -> None:
     """Kernels alone can hold speculative decoding."""

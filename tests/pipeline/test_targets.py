@@ -48,6 +48,39 @@ def test_a_target_that_fails_alone_is_an_error(
         scan(tmp_path / name)
 
 
+def test_folders_side_by_side_are_told_apart(scan: Scan, tmp_path: Path) -> None:
+    """By their places and by their ids, though all are of no engine that is known."""
+    names = ("first", "second fork")
+    for name in names:
+        tree(tmp_path / name, {"eng/walk.py": WALK})
+    run = scan(*(tmp_path / name for name in names))
+
+    assert [str(tmp_path / name) for name in names] == [each.location for each in run.installs]
+    assert ["first", "second_fork"] == [each.id.partition("-")[0] for each in run.installs]
+
+
+def test_a_folder_of_several_names_is_one_install(scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named twice, another way, through a link, and from inside it."""
+    one = tree(tmp_path / "one", VLLM)
+    tree(tmp_path / "loose", {"eng/walk.py": WALK})
+    (tmp_path / "link").symlink_to("loose")
+    monkeypatch.chdir(tmp_path)
+    run = scan(one, one, Path("one"), one / "vllm", tmp_path / "loose", tmp_path / "link")
+
+    assert [str(one), str(tmp_path / "loose")] == [each.location for each in run.installs]
+
+
+def test_what_of_a_tree_is_not_read_is_said(scan: Scan, tmp_path: Path) -> None:
+    """What, where and why, anew and from the answers that were kept: the exit code says that something is missing."""
+    (tree(tmp_path / "one", VLLM) / "vllm" / "odd.py").write_bytes(b"a = 1\0")
+    runs = [scan(tmp_path / "one") for _ in range(2)]
+
+    for run in runs:
+        (unknown,) = run.unknowns
+        assert ("source", f"{run.installs[0].id}:vllm/odd.py") == (unknown.what, unknown.where)
+        assert "NUL" in unknown.why
+
+
 def test_equal_trees_get_ids_of_their_own(scan: Scan, tmp_path: Path) -> None:
     """Ids name installs within a run."""
     run = scan(tree(tmp_path / "one", VLLM), tree(tmp_path / "two", VLLM))
