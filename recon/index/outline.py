@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from recon.index import signs, spell
 from recon.index.cuda_outline import outline_cuda
 from recon.index.expressions import ExpressionReader, Frame
+from recon.index.live import is_never_entered, live, taken, undefined_in
 from recon.index.marks import EndBranch, EndFork, EndLoop, EndScope, Fork
 from recon.index.records import Branch, Feature, Outline, Param, Parsed, Scope, ScopeKind
 from recon.index.rescue import outline_by_lines, rescue
@@ -80,6 +81,7 @@ class _Reader(ExpressionReader):
         super().__init__(data, Frame(0, tree, None, jit=False))
         self.todo: list[object] = [_END_SCOPE, *reversed(tree.body)]
         self.heads: dict[ast.stmt, int] = {}  # of each elif that waits: the line of the first test of its chain
+        self.undefined: set[ast.AST] = set()  # definitions that no run makes
         self.forks: list[tuple[Fork, int, int, int]] = []  # with how much was known where the body begins
         self.scopes.append(_scope(0, -1, ScopeKind.MODULE, "", tree))
 
@@ -92,9 +94,9 @@ class _Reader(ExpressionReader):
             if statement is not None:
                 statement(self, node)
 
-    def push(self, body: Sequence[ast.AST]) -> None:
-        """Leave statements to be read next, in source order."""
-        self.todo += reversed(body)
+    def push(self, body: Sequence[ast.stmt]) -> None:
+        """Leave statements to be read next, in source order; of a function's those that can run."""
+        self.todo += reversed(live(body) if self.frame.node.__class__ in _FUNCTIONS else body)
 
     # Scopes -----------------------------------------------------------------------------------------------------------
 
@@ -167,7 +169,7 @@ class _Reader(ExpressionReader):
     def end_scope(self, _: EndScope) -> None:
         """Close a scope: its signs are known now."""
         frame = self.frame
-        if frame.bits:
+        if frame.bits and frame.node not in self.undefined:
             self.scopes[frame.id] = replace(self.scopes[frame.id], features=_features(frame.bits))
         if frame.outer is not None:
             self.frame = frame.outer
@@ -238,9 +240,11 @@ class _Reader(ExpressionReader):
 
     def branch(self, node: ast.If) -> None:
         """Read an if; of a function's branches not the one that a constant keeps from running."""
-        if node.test.__class__ is ast.Constant and self.frame.node.__class__ in _FUNCTIONS:
-            self.push(node.body if node.test.value else node.orelse)
+        branch = taken(node) if self.frame.node.__class__ in _FUNCTIONS else None
+        if branch is not None:
+            self.push(branch)
             return
+        self.undefined.update(undefined_in(node))
         self.read_all([node.test])
         self.under(-1)
         head = self.heads.pop(node, node.lineno)
@@ -300,6 +304,9 @@ class _Reader(ExpressionReader):
 
     def while_loop(self, node: ast.While) -> None:
         """Read a while."""
+        if is_never_entered(node):
+            self.push(node.orelse)
+            return
         self.under(node.lineno)
         if signs.is_endless(node.test):
             self.frame.bits |= _ENDLESS

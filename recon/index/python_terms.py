@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from recon.index.compared import as_compare
+from recon.index.live import is_never_entered, live, taken
 from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 from recon.index.term import NONE, Term, name
 from recon.index.unfold import STORES, unfolded
@@ -128,10 +129,10 @@ class _Reader:
     # Statements
 
     def block(self, body: Sequence[ast.stmt]) -> Term:
-        """The statements of a suite, without those that carry no data flow; a suite that is left out has line 0."""
+        """The statements of a suite, without those that carry no data flow or cannot run; one left out has line 0."""
         if not body:
             return _EMPTY
-        parts = [part for statement in body if (part := self.statement(statement)).op != "none"]
+        parts = [part for statement in live(body) if (part := self.statement(statement)).op != "none"]
         return Term("block", "", tuple(parts), self.now)
 
     def statement(self, node: ast.stmt) -> Term:
@@ -171,10 +172,11 @@ class _Reader:
         return self._with_else(Term("for", "", parts, line), node.orelse)
 
     def while_(self, node: ast.While) -> Term:
+        if is_never_entered(node):
+            return self.block(node.orelse)
         line = self.now
-        return self._with_else(
-            Term("while", "", (self.expression(node.test), self.block(node.body)), line), node.orelse
-        )
+        loop = Term("while", "", (self.expression(node.test), self.block(node.body)), line)
+        return self._with_else(loop, node.orelse)
 
     def _with_else(self, loop: Term, orelse: Sequence[ast.stmt]) -> Term:
         if not orelse:
@@ -182,8 +184,8 @@ class _Reader:
         return Term("block", "", (loop, *self.block(orelse).parts), loop.line)
 
     def if_(self, node: ast.If) -> Term:
-        if isinstance(node.test, ast.Constant):  # one branch never runs
-            return self.block(node.body if node.test.value else node.orelse)
+        if (branch := taken(node)) is not None:
+            return self.block(branch)
         parts = (self.expression(node.test), self.block(node.body), self.block(node.orelse))
         return Term("if", "", parts, self.now)
 
@@ -243,11 +245,9 @@ class _Reader:
 
     def constant(self, node: ast.Constant) -> Term:
         value = node.value
-        if value is None or value is True or value is False:
-            return Term("const", str(value), (), self.now)
-        if value is ...:
-            return Term("const", "...", (), self.now)
-        return Term("const", self._written(node), (), self.now)
+        is_named = value is None or value.__class__ is bool
+        text = "..." if value is ... else str(value) if is_named else self._written(node)
+        return Term("const", text, (), self.now)
 
     def joined(self, _: ast.JoinedStr) -> Term:
         return Term("const", "''", (), self.now)

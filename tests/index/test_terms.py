@@ -98,6 +98,41 @@ def test_what_carries_no_data_flow_is_left_out() -> None:
     assert ["(return x)"] == statements(python(source))
 
 
+def test_what_cannot_run_is_left_out() -> None:
+    """What stands behind an exit of its own suite, or below a constant; the `else` of a loop never entered runs."""
+    source = """
+        def f(x):
+            while 0:
+                one()
+            else:
+                two()
+            for i in x:
+                if i:
+                    continue
+                    three()
+                if i > 1:
+                    break
+                else:
+                    raise E
+                four()
+            try:
+                return x
+                five()
+            finally:
+                six()
+            if True:
+                return y
+            seven()
+    """
+
+    assert [
+        "(block (do (call two)))",
+        "(for i x (block (if i (block (continue)) (block)) (if (compare:> i 1) (block (break)) (block (raise E)))))",
+        "(block (return x) (do (call six)))",
+        "(block (return y))",
+    ] == statements(python(source))
+
+
 def test_branches_nest_and_other_suites_are_laid_flat() -> None:
     """An elif is an if in the else; the suites of with and try follow one another; a case is a branch of its own."""
     source = """
