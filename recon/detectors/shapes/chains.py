@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, Store, within
+from recon.detectors.shapes.spread import is_of_one_row
 from recon.detectors.shapes.terms import (
     EQUALITY,
     SCANS,
@@ -77,7 +78,7 @@ def _two_sequences(view: View, compare: Term, step: Step) -> set[str] | None:
         return None
     loop = step.loops[-1] if step.loops else None
     left, right = (_sequence(view, side, loop) for side in sides)
-    if not left or not right or left & right or _is_looked_up(view, compare, loop):
+    if not left or not right or left & right or _is_looked_up(view, compare, loop) or _is_of_best(view, compare):
         return None
     if loop is not None and view.chased(step.loops[0]):
         chased = view.chased(step.loops[0])
@@ -100,6 +101,15 @@ def _is_computed(view: View, side: Term) -> bool:
     return all(
         value.op == "op" and value.text in ("-", "*", "/", "//", "%") and not any(map(is_constant, value.parts))
         for value in map(bare, values)
+    )
+
+
+def _is_of_best(view: View, compare: Term) -> bool:
+    """Whether many rows are held against one, and the row that agrees longest is sought: a choice among answers."""
+    return is_of_one_row(view, compare) and any(
+        callee(term) in SCANS and view.holds(term, compare)
+        for best, _ in view.calls("argmax", "topk", "argsort", "sort")
+        for term in view.behind(best).values()
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from recon.detectors.shapes.chains import FIRST, leads, moving, stop_of
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Definition, Step, within
+from recon.detectors.shapes.spread import is_of_one_row
 from recon.detectors.shapes.terms import EQUALITY, ORDER, SCANS, arguments, bases, callee, loads, names_in
 from recon.detectors.shapes.vectors import are_joined, is_of_tokens
 from recon.index.sighting import Sighting
@@ -30,7 +31,8 @@ def best_paths(view: View) -> Iterator[Sighting]:
 def _path_tables(view: View) -> Iterator[Sighting]:
     counts = view.calls(*SCANS, "argmin") or (view.calls("min", "amin") and view.calls("where"))
     for best, _ in view.calls("argmax", "max", "index", "topk", "sort", "argsort") if counts else ():
-        equal = next((match for match in _counted(view, best) if is_of_tokens(view, match)), None)
+        matches = (match for match in _counted(view, best) if is_of_tokens(view, match))
+        equal = next((match for match in matches if not is_of_one_row(view, match)), None)
         if equal is not None and (_selects_row(view, best) or _is_given_back(view, best)):
             yield Sighting(
                 "walk.paths",
