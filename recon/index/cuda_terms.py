@@ -4,7 +4,7 @@ A counting `for` becomes `for(target, range(lo, hi))`; other C loops become a `w
 references, pointers and parentheses vanish: a shape asks what is loaded, not through which type.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import tree_sitter
 import tree_sitter_cuda
@@ -19,7 +19,6 @@ _TRANSPARENT = {
     "parenthesized_expression",
     "condition_clause",
     "cast_expression",
-    "pointer_expression",
     "template_argument_list",
     "subscript_argument_list",
     "co_await_expression",
@@ -35,6 +34,9 @@ _LITERALS = {
     "nullptr",
     "raw_string_literal",
 }
+_WITH_BODIES = frozenset({"declaration", "expression_statement", "return_statement"})
+_INNER = "inner"
+"""Marks the block of a lambda, whose `return` ends only itself."""
 _ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"}
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
@@ -91,20 +93,59 @@ def _line(node: tree_sitter.Node) -> int:
 
 def _block(node: tree_sitter.Node) -> Term:
     """A compound statement, or the single statement that stands for one."""
-    children = node.named_children if node.type in ("compound_statement", "else_clause") else [node]
+    return _flat(node.named_children if node.type in ("compound_statement", "else_clause") else [node], _line(node))
+
+
+def _flat(nodes: Iterable[tree_sitter.Node], line: int) -> Term:
     parts: list[Term] = []
-    for child in children:
-        part = _statement(child)
-        if part.op == "block":
+    for node in nodes:
+        part = _statement(node)
+        if part.op == "block" and not part.text:
             parts.extend(part.parts)
         elif part.op != "none":
             parts.append(part)
-    return Term("block", "", tuple(parts), _line(node))
+    return Term("block", "", tuple(parts), line)
 
 
 def _statement(node: tree_sitter.Node) -> Term:
     reader = _STATEMENTS.get(node.type)
-    return reader(node) if reader else NONE
+    read = reader(node) if reader else NONE
+    if node.type not in _WITH_BODIES or b"{" not in (node.text or b""):
+        return read
+    within = [body for body in _inner_bodies(node) if body.named_children]
+    before = read.parts if read.op == "block" else () if read.op == "none" else (read,)
+    inner = (Term("block", _INNER, _block(body).parts, _line(body)) for body in within)
+    return Term("block", "", (*before, *inner), _line(node))
+
+
+def _inner_bodies(statement: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """Bodies of the lambdas, and of the macros' blocks, that stand in a statement; not those inside of one another.
+
+    A lambda that only computes something is an expression, and stays what it is.
+    """
+    stack = [statement]
+    while stack:
+        node = stack.pop()
+        if node.type == "compound_statement":
+            if node.parent is None or node.parent.type != "lambda_expression" or not _only_returns(node):
+                yield node
+        else:
+            stack.extend(reversed(node.named_children))
+
+
+def _only_returns(body: tree_sitter.Node) -> bool:
+    statements = [child.type for child in body.named_children if child.type != "comment"]
+    return statements == ["return_statement"]
+
+
+def _conditional_code(node: tree_sitter.Node) -> Term:
+    """What stands under `#if`: its branches one after another, since any may be compiled; `#if 0` is left out."""
+    condition = node.child_by_field_name("condition")
+    alternative = node.child_by_field_name("alternative")
+    skipped = {part.id for part in (condition, node.child_by_field_name("name"), alternative) if part is not None}
+    never = node.type in ("preproc_if", "preproc_elif") and condition is not None and _text(condition) == "0"
+    children = [] if never else [child for child in node.named_children if child.id not in skipped]
+    return _flat([*children, *(() if alternative is None else (alternative,))], _line(node))
 
 
 def _declaration(node: tree_sitter.Node) -> Term:
@@ -128,9 +169,10 @@ def _declared(node: tree_sitter.Node) -> Term:
 
 
 def _expression_statement(node: tree_sitter.Node) -> Term:
-    if not node.named_children:
-        return NONE
-    return _as_statement(_expression(node.named_children[0]), _line(node))
+    value = _expression(node.named_children[0]) if node.named_children else NONE
+    if value.op == "none" or (value.op == "op" and value.text == "<<"):
+        return NONE  # what is printed to a stream is no result
+    return _as_statement(value, _line(node))
 
 
 def _as_statement(value: Term, line: int) -> Term:
@@ -148,6 +190,8 @@ def _if(node: tree_sitter.Node) -> Term:
         Term("block") if consequence is None else _block(consequence),
         Term("block") if alternative is None else _block(alternative),
     )
+    if not any(part.parts for part in parts[1:]) and all(part.op not in ("assign", "call") for part in parts[0].walk()):
+        return NONE  # it guards nothing but what is printed
     return Term("if", "", parts, _line(node))
 
 
@@ -241,6 +285,29 @@ def _subscript(node: tree_sitter.Node) -> Term:
     return Term("index", "", (base, *keys), _line(node))
 
 
+def _pointer(node: tree_sitter.Node) -> Term:
+    """`*(p + i)` is `p[i]`; of `*p` and `&x` the name is left."""
+    value = _expression(node.child_by_field_name("argument"))
+    operator = node.child_by_field_name("operator")
+    if operator is None or _text(operator) != "*" or value.op != "op":
+        return value
+    return _pointed(value, _line(node))
+
+
+def _pointed(pointer: Term, line: int) -> Term:
+    """What lies where a pointer points: of `p + i + j` the pointer comes first."""
+    base, keys = pointer, list[Term]()
+    while base.op == "op" and base.text == "+":
+        base, key = base.parts
+        keys.append(key)
+    if not keys:
+        return Term("index", "", (pointer,), line)
+    offset = keys.pop()
+    while keys:
+        offset = Term("op", "+", (offset, keys.pop()), line)
+    return Term("index", "", (base, offset), line)
+
+
 def _call(node: tree_sitter.Node) -> Term:
     function = node.child_by_field_name("function")
     arguments = node.child_by_field_name("arguments")
@@ -248,7 +315,7 @@ def _call(node: tree_sitter.Node) -> Term:
     callee = _expression(function)
     if callee.text in ("static_cast", "reinterpret_cast", "__ldg", "const_cast") and len(values) == 1:
         inner = _expression(values[0])
-        return Term("index", "", (inner,), _line(node)) if callee.text == "__ldg" else inner
+        return _pointed(inner, _line(node)) if callee.text == "__ldg" else inner
     if function is not None and function.type == "primitive_type" and len(values) == 1:
         return _expression(values[0])
     if any(child.type == "kernel_call_syntax" for child in node.named_children):
@@ -332,8 +399,10 @@ def _conditional(node: tree_sitter.Node) -> Term:
 
 
 def _lambda(node: tree_sitter.Node) -> Term:
+    """A lambda as a value is what it returns; its other statements are laid out behind the statement around it."""
     body = node.child_by_field_name("body")
-    return Term("lambda", "", (Term("block") if body is None else _block(body),), _line(node))
+    found = [] if body is None else [_return(part) for part in _descend(body) if part.type == "return_statement"]
+    return Term("lambda", "", (Term("block", "", tuple(found)),), _line(node))
 
 
 def _comma(node: tree_sitter.Node) -> Term:
@@ -353,6 +422,9 @@ _STATEMENTS: dict[str, Callable[[tree_sitter.Node], Term]] = {
     "return_statement": _return,
     "break_statement": lambda node: Term("break", "", (), _line(node)),
     "continue_statement": lambda node: Term("continue", "", (), _line(node)),
+    **dict.fromkeys(
+        ("preproc_if", "preproc_ifdef", "preproc_elif", "preproc_elifdef", "preproc_else"), _conditional_code
+    ),
     "labeled_statement": lambda node: _block(node.named_children[-1]) if node.named_children else NONE,
 }
 _EXPRESSIONS: dict[str, Callable[[tree_sitter.Node], Term]] = {
@@ -361,6 +433,7 @@ _EXPRESSIONS: dict[str, Callable[[tree_sitter.Node], Term]] = {
     "template_function": _qualified,
     "template_method": _qualified,
     "subscript_expression": _subscript,
+    "pointer_expression": _pointer,
     "call_expression": _call,
     "binary_expression": _binary,
     "unary_expression": _unary,

@@ -90,7 +90,7 @@ def test_what_only_looks_alike_is_not_taken_for_acceptance(name: str) -> None:
 def test_there_are_enough_of_each_kind() -> None:
     """Twelve forms of trees, ten of chains, each in three variants, five of them in CUDA C++; 25 decoys."""
     trees, chains = ([form for form in FORMS if form.startswith(kind)] for kind in ("tree/", "linear/"))
-    in_cuda = [form for form, row in FORMS.items() if all(file.endswith(".cu") for file in row["variants"])]
+    in_cuda = [form for form, row in FORMS.items() if all(file.endswith((".cu", ".cpp")) for file in row["variants"])]
 
     assert len(trees) >= 12
     assert len(chains) >= 10
@@ -104,7 +104,7 @@ def test_every_file_is_listed() -> None:
     listed = {SHAPES / form / file for form, file in VARIANTS}
     listed |= {SHAPES / "decoys" / row["file"] for row in DECOYS.values()}
 
-    assert listed == {file for file in SHAPES.rglob("*") if file.suffix in (".py", ".cu")}
+    assert listed == {file for file in SHAPES.rglob("*") if file.suffix in (".py", ".cu", ".cpp")}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -118,7 +118,7 @@ def test_variants_of_a_form_share_no_names(form: str) -> None:
 
 def bound(file: Path) -> set[str]:
     """Every name that a file gives to something."""
-    if file.suffix == ".cu":
+    if file.suffix in (".cu", ".cpp"):
         outline = outline_cuda(file.read_bytes())
         names = {scope.name for scope in outline.scopes} | {bind.target for bind in outline.binds}
         return (names | {param.name for scope in outline.scopes for param in scope.params}) - {"", "return"}

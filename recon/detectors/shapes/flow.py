@@ -13,6 +13,7 @@ from recon.detectors.shapes.laid import Definition, Guard, Step, Store, all_keys
 from recon.detectors.shapes.origins import Origins
 from recon.detectors.shapes.outcomes import Outcomes
 from recon.detectors.shapes.terms import (
+    APPENDS,
     GROWERS,
     Load,
     bases,
@@ -326,7 +327,7 @@ class View:
                 if term.op == "call" and len(term.parts) > 2 and writes(callee(term)):
                     pointer = term.parts[1]
                     yield Store(self.root(subject(pointer)), (pointer,), term.parts[2], step)
-                elif term.op == "call" and callee(term) == "append" and term.parts[0].op == "attr" and term.parts[1:]:
+                elif term.op == "call" and callee(term) in APPENDS and term.parts[0].op == "attr" and term.parts[1:]:
                     yield Store(subject(term.parts[0].parts[0]), (), term.parts[1], step)
 
     def governed(self, term: Term) -> set[str]:

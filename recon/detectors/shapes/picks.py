@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, within
-from recon.detectors.shapes.terms import CASTS, EQUALITY, LOADERS, Load, bare, callee, loads, names_in, subject
+from recon.detectors.shapes.terms import APPENDS, CASTS, EQUALITY, LOADERS, Load, bare, callee, loads, names_in, subject
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
@@ -172,7 +172,7 @@ def _targets(kept: _Filter) -> set[str]:
 
 def _is_growth(term: Term) -> bool:
     """Whether a statement appends to something."""
-    return term.op == "do" and callee(term.parts[0]) == "append"
+    return term.op == "do" and callee(term.parts[0]) in APPENDS
 
 
 def _is_kept(view: View, kept: _Filter, compare: Term, node: str) -> bool:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from recon.index.term import Term
 
-GROWERS = frozenset({"append", "extend", "add", "insert", "fill_", "copy_", "scatter_", "masked_fill_", "update"})
+APPENDS = frozenset({"append", "push_back", "emplace_back"})
+"""Methods that put one thing behind all others, in Python and C++."""
+GROWERS = APPENDS | {"extend", "add", "insert", "fill_", "copy_", "scatter_", "masked_fill_", "update"}
 """Methods that change their receiver: their arguments flow into it."""
 CASTS = frozenset(
     [
