@@ -13,6 +13,8 @@ from recon.cli.session import state_dir, write
 from recon.errors import Exit, ReconError
 from recon.folders import make_private
 
+_STOPPED = "interrupted\n"
+
 
 def ended(command: Callable[[], object], words: Sequence[str]) -> int:
     """Run the command line and return its exit code.
@@ -30,6 +32,7 @@ def ended(command: Callable[[], object], words: Sequence[str]) -> int:
         _say(error.kind, error.message, error.hint, as_json=as_json, why=error.why)
         return int(error.exit)
     except KeyboardInterrupt:
+        write(sys.stderr, _STOPPED)
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
         return int(Exit.OK)
@@ -47,6 +50,9 @@ def ended(command: Callable[[], object], words: Sequence[str]) -> int:
 def _code_of(end: SystemExit, *, as_json: bool) -> int:
     """The code that typer left with; what made it leave stands in the context of its exit."""
     cause = end.__context__
+    if cause is not None and isinstance(cause.__cause__, KeyboardInterrupt):  # of a command that had nothing to save
+        write(sys.stderr, _STOPPED)
+        return int(Exit.INTERRUPTED)
     if isinstance(cause, BrokenPipeError):  # typer says 1, which is the code of a policy
         return int(Exit.OK)
     describe = getattr(cause, "format_message", None)  # an error of usage, said on standard error already

@@ -138,8 +138,8 @@ def probe_kernels(
         session.data(shown(probing.journey(request), host, as_json=json))
         return
     try:
-        with progress_of(session) as progress, stoppable(progress) as told:  # a stop is answered with a last report
-            run = pipeline.probe(request, settings(access=access), told)
+        with progress_of(session) as progress, stoppable(progress):  # a stop is answered there, with a last report
+            run = pipeline.probe(request, settings(access=access), progress)
     except Interrupted as stopped:
         keep_partial(session, stopped)
     for note in run.hosts[0].notes if run.hosts else ():

@@ -234,6 +234,8 @@ def keep_partial(session: Session, stopped: Interrupted, *, keeps_sources: bool 
         session.note(f"interrupted; {held(stopped.partial, stopped.coming, keeps_sources=keeps_sources)}")
         if saved and (stopped.partial.installs or stopped.partial.measurements):
             session.note(f"see it: recon runs show {saved.name}; as one page: recon report --html")
+    else:
+        session.note("interrupted")
     raise typer.Exit(int(Exit.INTERRUPTED))
 
 

@@ -12,6 +12,7 @@ from recon.facts.installs import installs, linked_packages
 from recon.facts.names import DISTRIBUTIONS, PACKAGES, engine_named, known_by_distribution, normalise
 from recon.facts.project import Project, is_project, project_in
 from recon.facts.sites import Sites
+from recon.facts.texts import is_plain
 from recon.records.host import PythonEnv
 from recon.records.install import Engine, Found, Provenance
 
@@ -57,7 +58,16 @@ def find_in_folder(path: str | Path) -> tuple[Found, ...]:
     except OSError as error:  # a folder that may be listed and not entered, a disk that fails
         where = error.filename or folder
         raise Unreadable(f"{where} cannot be read: {error.strerror}", "Ask for the right to read it.") from error
-    raise NoEngine(f"{folder} holds no engine", SOUGHT)
+    raise NoEngine(f"{folder} holds no engine", f"{SOUGHT}{_odd_names(folder)}")
+
+
+def _odd_names(folder: Path) -> str:
+    """That sources are left out for their names, in a sentence; '' where none are."""
+    for parent in (folder, *_children(folder)):
+        with contextlib.suppress(OSError):
+            if any(child.suffix in {".py", *CUDA} and not is_plain(child.name) for child in parent.iterdir()):
+                return " Files whose names hold control characters or bytes that are no text are left out."
+    return ""
 
 
 def _located(found: Found, folder: Path) -> Found:
@@ -88,7 +98,9 @@ def _folder(path: str | Path) -> Path:
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror}", "Ask for the right to read it.") from error
     if not is_folder:
-        raise NoEngine(f"{folder} is a file", "Give the folder that holds the package; unpack an archive first.")
+        raise NoEngine(
+            f"{folder} is a file", "Give the folder that holds it, or a wheel; unpack any other archive first."
+        )
     try:
         next(folder.iterdir(), None)
     except OSError as error:

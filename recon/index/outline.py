@@ -49,8 +49,8 @@ def try_python(data: bytes) -> Outline | str:
             tree = compile(data, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
-    except (RecursionError, MemoryError) as error:  # libcst would be stopped at its wall limit, or die: 20 s a file
-        return outline_by_lines(data, f"{str(error) or type(error).__name__}: nests too deep to parse")
+    except (RecursionError, MemoryError):  # libcst would be stopped at its wall limit, or die: 20 s a file
+        return outline_by_lines(data, "nests too deep to parse")
     except (ValueError, OverflowError) as error:
         return str(error) or type(error).__name__
     assert isinstance(tree, ast.Module)

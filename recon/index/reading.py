@@ -246,7 +246,9 @@ def _answer(job: Job, ask: Ask, blobs: Blobs) -> bytes:
             if part.features & (Feature.JIT | Feature.CUDA):
                 body = inlined(body, resolver)
             seen = tuple(ask(Subject(body, part.params, part.features)))
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            refused[part.scope] = "it nests too deep to be read"
+        except ValueError as error:
             refused[part.scope] = str(error) or type(error).__name__
         except Exception as error:  # noqa: BLE001 - code of strangers: no function may end the scan of a tree
             refused[part.scope] = f"reading it ended in {type(error).__name__}"

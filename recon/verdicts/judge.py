@@ -57,10 +57,16 @@ def _found(findings: Findings, proof: list[Evidence]) -> str:
 
 def _not_found(title: str, nearest: tuple[Evidence, ...], searched: Searched) -> str:
     near = f"; the nearest is {nearest[0].symbol}: {nearest[0].note}" if nearest else ""
+    functions = _count(searched.functions, "function")
+    libraries = _count(searched.libraries, "compiled library", "compiled libraries")
     return (
-        f"{NOTHING_ALIKE} ({_lower(title)}) among {searched.functions:,} functions, {searched.kernels:,} of them "
-        f"kernels, and {searched.libraries:,} compiled libraries{near}."
+        f"{NOTHING_ALIKE} ({_lower(title)}) among {functions}, {searched.kernels:,} of them kernels, "
+        f"and {libraries}{near}."
     )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _own_blind(findings: Findings) -> tuple[Unknown, ...]:

@@ -18,7 +18,7 @@ from recon.cli.stopping import SIGNALS, Stop, Stoppable, stoppable, unstoppable
 from recon.errors import Interrupted
 from recon.ports import Progress, Silent
 from recon.runs.files import listing, load
-from tests.cli.conftest import Recon
+from tests.cli.conftest import Recon, Stages
 from tests.report.hand import probe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -190,3 +190,32 @@ def test_an_interrupted_command_is_not_taken_down_piece_by_piece() -> None:
     )
 
     assert (130, "said") == (ended.returncode, ended.stdout)
+
+
+@pytest.mark.parametrize(
+    ("handling", "code", "said"),
+    [("", 130, "interrupted\n"), ("signal.signal(signal.SIGINT, signal.SIG_IGN)", 0, "")],
+    ids=["heeded", "ignored"],
+)
+def test_an_interrupt_while_modules_load_ends_in_one_line(handling: str, code: int, said: str) -> None:
+    """Unless it is ignored, as in a job in the background."""
+    loads = (
+        f"import signal, sys\n{handling}\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from recon.__main__ import main\nmain()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", loads, "--version"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (code, said) == (ended.returncode, ended.stderr)
+
+
+def test_an_interrupt_before_there_is_anything_to_save_is_told(recon_command: Recon, stages: Stages) -> None:
+    stages.answer = KeyboardInterrupt()
+    ended = recon_command("scan")
+
+    assert (130, "interrupted") == (ended.code, ended.err.splitlines()[-1])

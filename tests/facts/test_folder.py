@@ -206,6 +206,16 @@ def test_a_name_alone_is_no_engine(tmp_path: Path) -> None:
     assert caught.value.hint.startswith("Looked for: a site-packages folder")
 
 
+def test_sources_left_out_for_their_names_are_told(tmp_path: Path) -> None:
+    """There is Python, and still nothing that could be reported."""
+    (tmp_path / "eng").mkdir()
+    (tmp_path / "eng" / "a\x1b[31m.py").write_text("")
+    with pytest.raises(NoEngine) as caught:
+        find_in_folder(tmp_path)
+
+    assert "whose names hold control characters" in caught.value.hint
+
+
 def test_an_environment_without_engines_is_none(tmp_path: Path) -> None:
     """Its other packages are not taken for engines; the hint says what is known."""
     env = make_venv(tmp_path / "env")

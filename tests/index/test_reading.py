@@ -318,7 +318,7 @@ def test_a_function_that_cannot_be_read_is_named(read: Read, monkeypatch: pytest
 
     assert {"a.py:one:1": "one a i", "c.py:two:1": "two a i", "k.cu:g:1": "g i n range"} == notes(index)
     assert "a CUDA function of" in why["k.cu:2"]
-    assert "RecursionError" == why["b.py:1"]
+    assert "it nests too deep to be read" == why["b.py:1"]
     assert "reading it ended in KeyError" == why["b.py:4"]
     assert "d.py" in " ".join(why)
 
