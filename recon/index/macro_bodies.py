@@ -1,7 +1,8 @@
-"""C++ macros whose last argument is a body, written so that the grammar reads a function.
+"""C++ macros whose last argument is a body, or that make kernels, written so that the grammar reads a function.
 
 `MASK(params, row, column, { return true; })` at the level of declarations defines a member: the macro's name stands for
 its heading. The grammar sees a call that cannot be there and loses the body, with it what decides a score or a mask.
+To the grammar `#define WALK(NAME, T) __global__ void NAME(...) {...}` is a directive and no code at all.
 """
 
 import re
@@ -9,6 +10,10 @@ import re
 _HEAD = re.compile(rb"^[ \t]*[A-Z][A-Z0-9_]{2,63}\([\w \t,]{1,400}(,)\s{0,80}(\{)", re.MULTILINE)
 _BRACE = re.compile(rb"[{}]")
 _MACROS = re.compile(rb"^\s*(?:[A-Z][A-Z0-9_]+\s+)+(?=\S)")
+_DEFINE = re.compile(
+    rb"^[ \t]*#[ \t]*define[ \t]+\w+\([\w \t,.]{0,400}\)(?P<body>[^\\\n]*+(?:\\(?:\r?\n|.)[^\\\n]*+)*+)", re.MULTILINE
+)
+_KERNEL = re.compile(rb"[^{};#]*?\b__(?:global|device)__\b[^{};=]*\)[^{};=()]*\{")
 _TAIL = re.compile(rb"\s{0,80}(\))[ \t]*$", re.MULTILINE)
 
 
@@ -17,6 +22,8 @@ def as_functions(data: bytes) -> bytes:
 
     A macro that ends in `});` is a statement, and stays what it is.
     """
+    if b"__global__" in data or b"__device__" in data:
+        data = _DEFINE.sub(_as_kernel, data)
     found = bytearray()
     done = 0
     for head in _HEAD.finditer(data):
@@ -29,6 +36,15 @@ def as_functions(data: bytes) -> bytes:
         found += data[done : head.start(1)] + b")" + data[head.end(1) : tail.start(1)] + b" "
         done = tail.end(1)
     return bytes(found) + data[done:] if done else data
+
+
+def _as_kernel(define: re.Match[bytes]) -> bytes:
+    """The function that a macro makes, by the names of the macro's parameters; other macros stay as they are."""
+    whole, body = define[0], define["body"]
+    plain = body.replace(b"##", b"__").replace(b"\\\n", b" \n").replace(b"\\\r\n", b" \r\n")
+    if not _KERNEL.match(plain) or plain.count(b"{") != plain.count(b"}"):
+        return whole
+    return b" " * (len(whole) - len(body)) + plain
 
 
 def _end_of_block(data: bytes, start: int) -> int:

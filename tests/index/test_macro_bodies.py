@@ -4,7 +4,7 @@ import pytest
 
 from recon.index.cuda_outline import outline_cuda
 from recon.index.macro_bodies import as_functions
-from recon.index.records import Parsed
+from recon.index.records import Feature, Parsed, ScopeKind
 
 MEMBER = b"""
 struct S {
@@ -43,3 +43,36 @@ def test_a_body_becomes_a_functions() -> None:
 def test_all_else_stays(source: bytes) -> None:
     """Statements of functions above all: there the grammar reads what is in them."""
     assert source == as_functions(source)
+
+
+MADE = rb"""#define COPY(NAME, T) \
+  template <int N> __global__ void NAME##_kernel(const T* from, T* to) { \
+    for (int i = 0; i < N; ++i) to[i] = from[i]; \
+  }
+COPY(copy_int, int)
+void after() {}
+"""
+
+
+def test_a_kernel_that_a_macro_makes_is_read_under_the_name_it_has_there() -> None:
+    """Its code is no directive."""
+    read = as_functions(MADE)
+    scopes = [scope for scope in outline_cuda(MADE).scopes if scope.kind is ScopeKind.FUNCTION]
+
+    assert (len(MADE), MADE.count(b"\n")) == (len(read), read.count(b"\n"))
+    assert [("NAME___kernel", 2, 4), ("after", 6, 6)] == [(scope.name, scope.line, scope.end_line) for scope in scopes]
+    assert Feature.LOOP | Feature.STORE in scopes[0].features
+
+
+@pytest.mark.parametrize(
+    "define",
+    [
+        b"#define INLINE(x) __device__ __forceinline__ x\n",
+        b"#define OPEN(NAME) __global__ void NAME() {\n",
+        b"#define DECLARE(NAME) __global__ void NAME(int);\n",
+        b"#define RUN(x) do { x; } while (0)  // __device__\n",
+        b"#define TABLE(NAME) __device__ int NAME[] = {1, 2}\n",
+    ],
+)
+def test_a_macro_that_makes_no_whole_kernel_stays(define: bytes) -> None:
+    assert define == as_functions(define)
