@@ -69,6 +69,20 @@ def k(out, draft, want, n):
             if w != tl.load(draft + b * n + i + 1):
                 bad = True
 """
+_HANDED_OUT = """
+def accept(draft, target):
+    for d, t in zip(draft, target):
+        yield t
+        if t != d:
+            return
+    yield target[len(draft)]
+"""
+_CHANGES = """
+def changes(old, new):
+    for a, b in zip(old, new):
+        if a != b:
+            yield b
+"""
 _PRODUCT = """
 def count(drafts, wanted):
     same = drafts[:, 1:] == wanted[:, :-1]
@@ -193,6 +207,8 @@ def expand(parts, closing):
 """
 
 CASES = (
+    Case("a generator up to the first mismatch", {"a.py": _HANDED_OUT}, Standing.PRESENT),
+    Case("a generator of all that differs", {"a.py": _CHANGES}, Standing.ABSENT),
     Case("rejection sampling alone", {"a.py": _RATIO}, Standing.PARTIAL),
     Case("a flag in Triton", {"a.py": _FLAG}, Standing.PRESENT),
     Case("a running product in torch", {"a.py": _PRODUCT}, Standing.PRESENT),

@@ -135,6 +135,71 @@ def replay(children, accepted):
         out.append(node)
     return out
 """
+_NESTED = """
+def follow(trie, best):
+    out, node = [], trie
+    while True:
+        t = int(best[node["id"]])
+        out.append(t)
+        if t not in node["next"]:
+            return out
+        node = node["next"][t]
+"""
+_NESTED_GET = """
+def follow(node, best):
+    out = []
+    while node is not None:
+        t = best[node["id"]]
+        out.append(t)
+        node = node["next"].get(t)
+    return out
+"""
+_NESTED_TEXT = """
+def match(node, text):
+    out = []
+    for letter in text:
+        if letter not in node["next"]:
+            return out
+        node = node["next"][letter]
+        out.append(node["id"])
+    return out
+"""
+_BY_WORD = """
+def follow(cur, best):
+    out = []
+    while cur is not None:
+        want = best[cur.row]
+        out.append(want)
+        cur = {c.token: c for c in cur.children}.get(want)
+    return out
+"""
+_BY_LETTER = """
+def match(cur, text):
+    out = []
+    for letter in text:
+        kids = {c.letter: c for c in cur.children}
+        cur = kids.get(letter)
+        if cur is None:
+            break
+        out.append(cur.value)
+    return out
+"""
+_GENERATOR = """
+def follow(kids, tokens, wanted, at=0):
+    yield wanted[at]
+    for k in kids[at]:
+        if tokens[k] == wanted[at]:
+            yield from follow(kids, tokens, wanted, k)
+            return
+"""
+_STOP_GENERATOR = """
+def stops(kids, letters, text, at=0, place=0):
+    yield at
+    for k in kids[at]:
+        if letters[k] == text[place]:
+            yield from stops(kids, letters, text, k, place + 1)
+            return
+"""
 _RECURSION = """
 class Rule:
     def follow(self, kids, tokens, wanted, at=0):
@@ -292,6 +357,13 @@ CASES = (
     Case("a dictionary of children", {"a.py": _DICTIONARY}, Standing.PRESENT),
     Case("a table of paths", {"a.py": _PATHS}, Standing.PRESENT),
     Case("a call of itself for the child that matches", {"a.py": _RECURSION}, Standing.PRESENT),
+    Case("a generator that goes on from the child that matches", {"a.py": _GENERATOR}, Standing.PRESENT),
+    Case("a generator over a trie of stop words", {"a.py": _STOP_GENERATOR}, Standing.ABSENT),
+    Case("dictionaries in dictionaries", {"a.py": _NESTED}, Standing.PRESENT),
+    Case("dictionaries in dictionaries, by get", {"a.py": _NESTED_GET}, Standing.PRESENT),
+    Case("dictionaries in dictionaries that follow a text", {"a.py": _NESTED_TEXT}, Standing.ABSENT),
+    Case("children by their words", {"a.py": _BY_WORD}, Standing.PRESENT),
+    Case("children by their letters, for a text", {"a.py": _BY_LETTER}, Standing.ABSENT),
     Case("calls of itself, the longest path kept", {"a.py": _LONGEST}, Standing.PRESENT),
     Case("children filtered", {"a.py": _FILTER}, Standing.PRESENT),
     Case("a frontier by parents", {"a.py": _FRONT}, Standing.PRESENT),

@@ -254,11 +254,18 @@ def _emits(view: View, compare: Term, bases: set[str], step: Step) -> bool:
                 and any(_is_place(key, governed) for key in load.keys)
             ):
                 return True
-    if any(_writes(view, store, bases, governed, compare) for store in view.stores()):
+    if any(_writes(view, store, bases, governed, compare) for store in (*view.stores(), *_yielded(view))):
         return True
     if not step.loops and any(_selects(call, bases, governed) for call, _ in view.calls("where")):
         return True
     return not step.loops and _counts(view, compare, bases)
+
+
+def _yielded(view: View) -> Iterator[Store]:
+    """What a generator hands out, as it would be appended."""
+    for step in view.steps:
+        if step.term.op == "do" and step.term.parts[0].op == "yield":
+            yield Store("", (), step.term.parts[0].parts[0], step)
 
 
 def _is_place(key: Term, governed: set[str]) -> bool:

@@ -50,11 +50,34 @@ def _filters(view: View) -> Iterator[_Filter]:
                 tests = [test for part in term.parts[1:] if part.op == "if" for test in part.walk()]
                 clauses = tuple(zip(parts[::2], parts[1::2], strict=False))
                 yield _Filter(term, step, clauses, tuple(test for test in tests if test.op == "compare"))
+            elif (looked_up := _looked_up(view, term)) is not None:
+                yield _Filter(looked_up.parts[0], step, *_asked_by_key(*looked_up.parts))
     for loop in {id(loop): loop for step in view.steps for loop in step.loops if loop.op == "for"}.values():
         inside = [(compare, step) for compare, step in view.compares() if step.loops and step.loops[-1] is loop]
         for _, step in inside[:1]:
             clauses = tuple((each.parts[0], each.parts[1]) for each in step.loops if each.op == "for")
             yield _Filter(loop, step, clauses, tuple(compare for compare, _ in inside))
+
+
+def _looked_up(view: View, term: Term) -> Term | None:
+    """The dictionary made of children, and the key it is asked for: `{c.token: c for c in children[n]}.get(want)`."""
+    if callee(term) == "get" and term.parts[0].op == "attr" and len(term.parts) > 1:
+        table, key = term.parts[0].parts[0], term.parts[1]
+    elif term.op == "index":
+        table, key = term.parts[:2]
+    else:
+        return None
+    made = [each.value for each in view.definitions.get(table.dotted(), ()) if not each.weak]
+    table = made[0] if len(made) == 1 else table
+    is_table = table.op == "comp" and table.parts[0].op == "tuple" and len(table.parts[0].parts) == 2
+    return Term("pair", "", (table, key), term.line) if is_table and len(table.parts) == 3 else None
+
+
+def _asked_by_key(table: Term, key: Term) -> tuple[tuple[tuple[Term, Term], ...], tuple[Term, ...]]:
+    """What such a dictionary goes through, and the comparison that a look-up in it is."""
+    pair, child, children = table.parts
+    is_own = pair.parts[1].dotted() == child.dotted()
+    return ((child, children),), (Term("compare", "==", (pair.parts[0], key), key.line),) if is_own else ()
 
 
 def _token_tests(view: View, kept: _Filter) -> Iterator[tuple[Term, set[str]]]:
@@ -179,6 +202,9 @@ def _is_kept(view: View, kept: _Filter, compare: Term, node: str) -> bool:
     """Whether more than the next node is made of the match, or the node is what the function gives back."""
     if view.governed(compare) - _targets(kept) - {node}:
         return True
+    written = [s.value for s in view.stores() if s.step.loops and s.step.loops == kept.step.loops]
+    if kept.term.op == "comp" and any(node in view.names_behind(value) for value in written):
+        return True
     return any(node in names_in(step.term) for step in view.steps if step.term.op == "return")
 
 
@@ -190,7 +216,12 @@ def _recurs(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
         is_fed = kept.term.op == "comp" and view.holds(call, kept.term)
         if not is_inside and not is_fed and not view.guarded_by(step, compare):
             continue
-        used = step.term.op in ("return", "assign") or any(view.guarded_by(s.step, compare) for s in view.stores())
+        is_yielded = step.term.op == "do" and step.term.parts[0].op == "yield"
+        used = (
+            is_yielded
+            or step.term.op in ("return", "assign")
+            or any(view.guarded_by(s.step, compare) for s in view.stores())
+        )
         if used and any(_is_child(view, kept, _given(view, call, node), children) for node in nodes & set(view.params)):
             return "recursion"
     return ""

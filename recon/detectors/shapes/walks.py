@@ -208,6 +208,8 @@ def _is_child_lookup(load: Load, node: str) -> bool:
     """Whether a load goes from a node and a token to a child: two keys, a pair as key, or a table of the node's own."""
     if load.base.startswith(node + "."):
         return True
+    if load.base == node and len(load.keys) > 1 and load.keys[0].op == "const":
+        return True  # `node["next"][token]`
     keys = load.keys[0].parts if load.keys[0].op == "tuple" else load.keys
     return len(keys) > 1 and any(key.dotted() == node for key in keys) and all(key.op != "slice" for key in keys)
 
