@@ -77,6 +77,16 @@ def accept(draft, target):
             return
     yield target[len(draft)]
 """
+_NEXT = """
+def accept(draft, target):
+    it = iter(target)
+    for d in draft:
+        t = next(it)
+        yield t
+        if t != d:
+            return
+    yield next(it)
+"""
 _CHANGES = """
 def changes(old, new):
     for a, b in zip(old, new):
@@ -208,6 +218,7 @@ def expand(parts, closing):
 
 CASES = (
     Case("a generator up to the first mismatch", {"a.py": _HANDED_OUT}, Standing.PRESENT),
+    Case("a generator beside an iterator", {"a.py": _NEXT}, Standing.PRESENT),
     Case("a generator of all that differs", {"a.py": _CHANGES}, Standing.ABSENT),
     Case("rejection sampling alone", {"a.py": _RATIO}, Standing.PARTIAL),
     Case("a flag in Triton", {"a.py": _FLAG}, Standing.PRESENT),

@@ -135,10 +135,19 @@ def _sequence(view: View, side: Term, loop: Term | None) -> set[str]:
 
 
 def _gone_through(view: View, side: Term, loop: Term | None) -> set[str]:
-    """Sequences that a loop goes through element by element, the side being one: `for a, b in zip(x, y)`."""
+    """Sequences that a loop goes through element by element, the side being one: `for a, b in zip(x, y)`, `next(x)`."""
     found = view.definitions.get(bare(side).dotted(), ())
     each = [one.value for one in found if one.value.op == "each" and one.step.loops and one.step.loops[-1] is loop]
-    return {subject(value.parts[0]) for value in each} - {"", "range"}
+    given = [part for one in found if within(one.step, loop) for part in _drawn(view, one.value)] if loop else []
+    return {subject(value) for value in (*(value.parts[0] for value in each), *given)} - {"", "range"}
+
+
+def _drawn(view: View, value: Term) -> tuple[Term, ...]:
+    """What `next` takes the next element of: `it = iter(x)`, `next(it)`."""
+    if callee(value) != "next" or len(value.parts) != 2:
+        return ()
+    made = [each.value for each in view.definitions.get(value.parts[1].dotted(), ())]
+    return made[0].parts[1:] if len(made) == 1 and callee(made[0]) == "iter" and len(made[0].parts) == 2 else ()
 
 
 def _is_scalar_key(load: Load) -> bool:
