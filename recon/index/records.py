@@ -64,7 +64,7 @@ class Feature(IntFlag):
     LOAD = 8192
     """tl.load."""
     WHERE = 16384
-    """where, masked_fill, or a conditional expression over tensors."""
+    """where, masked_fill, the places of what is true, or a conditional expression over tensors."""
     JIT = 32768
     """Decorated as a Triton (or similar) kernel."""
     CUDA = 65536

@@ -24,7 +24,7 @@ def _table() -> dict[str, int]:
         Feature.DOT: "dot dot_scaled matmul einsum bmm mm baddbmm addmm mma wgmma warpgroup_mma tcgen05_mma",
         Feature.STORE: "store index_put_ index_put scatter_ scatter scatter_add_ index_copy_ index_fill_ index_add_ "
         "masked_scatter_ atomic_add atomic_max atomic_min atomic_cas atomic_xchg atomic_or atomic_and",
-        Feature.WHERE: "where masked_fill masked_fill_",
+        Feature.WHERE: "where masked_fill masked_fill_ flatnonzero argwhere",
         Feature.REDUCE: "argmin nanargmin flatnonzero argwhere",
         Feature.LOOP: "while_loop fori_loop scan",  # which run a function of the caller's in a loop
     }

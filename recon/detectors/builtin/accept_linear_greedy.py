@@ -87,6 +87,12 @@ def accept(draft, target):
             return
     yield next(it)
 """
+_PLACES = """
+def accept(draft, target):
+    bad = np.flatnonzero(draft != target[:-1])
+    n = bad[0] if bad.size else len(draft)
+    return np.append(draft[:n], target[n])
+"""
 _CHANGES = """
 def changes(old, new):
     for a, b in zip(old, new):
@@ -219,6 +225,7 @@ def expand(parts, closing):
 CASES = (
     Case("a generator up to the first mismatch", {"a.py": _HANDED_OUT}, Standing.PRESENT),
     Case("a generator beside an iterator", {"a.py": _NEXT}, Standing.PRESENT),
+    Case("the first of all places that differ", {"a.py": _PLACES}, Standing.PRESENT),
     Case("a generator of all that differs", {"a.py": _CHANGES}, Standing.ABSENT),
     Case("rejection sampling alone", {"a.py": _RATIO}, Standing.PARTIAL),
     Case("a flag in Triton", {"a.py": _FLAG}, Standing.PRESENT),
