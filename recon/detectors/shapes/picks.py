@@ -63,8 +63,8 @@ def _looked_up(view: View, term: Term) -> Term | None:
     """The dictionary made of children, and the key it is asked for: `{c.token: c for c in children[n]}.get(want)`."""
     if callee(term) == "get" and term.parts[0].op == "attr" and len(term.parts) > 1:
         table, key = term.parts[0].parts[0], term.parts[1]
-    elif term.op == "index":
-        table, key = term.parts[:2]
+    elif term.op == "index" and len(term.parts) == 2:
+        table, key = term.parts
     else:
         return None
     made = [each.value for each in view.definitions.get(table.dotted(), ()) if not each.weak]
