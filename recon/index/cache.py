@@ -29,6 +29,7 @@ EXTRACTORS = (
     "spell",
     "signs",
     "binding",
+    "live",
     "marks",
     "expressions",
     "outline",

@@ -38,6 +38,7 @@ READERS = (
     "unfold",
     "python_terms",
     "compared",
+    "live",
     "newer_tree",
     "cuda_terms",
     "macro_bodies",
