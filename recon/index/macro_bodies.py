@@ -6,6 +6,7 @@ To the grammar `#define WALK(NAME, T) __global__ void NAME(...) {...}` is a dire
 """
 
 import re
+from itertools import islice
 
 _HEAD = re.compile(rb"^[ \t]*[A-Z][A-Z0-9_]{2,63}\([\w \t,]{1,400}(,)\s{0,80}(\{)", re.MULTILINE)
 _BRACE = re.compile(rb"[{}]")
@@ -14,16 +15,27 @@ _DEFINE = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+\w+\([\w \t,.]{0,400}\)(?P<body>[^\\\n]*+(?:\\(?:\r?\n|.)[^\\\n]*+)*+)", re.MULTILINE
 )
 _KERNEL = re.compile(rb"[^{};#]*?\b__(?:global|device)__\b[^{};=]*\)[^{};=()]*\{")
+_LOOP = re.compile(
+    rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([\w \t,]{1,200})\)[ \t]+"
+    rb"(for[ \t]*\([^\\\n{};]{0,80};[^\\\n{};]{0,80};[^\\\n{};]{0,80}\))[ \t]*$",
+    re.MULTILINE,
+)
+_MOST_LOOPS, _MOST_USES = 20, 200
+"""Files come from strangers: what is written out must not grow without end."""
+_WORD = re.compile(rb"\w+")
 _TAIL = re.compile(rb"\s{0,80}(\))[ \t]*$", re.MULTILINE)
 
 
 def as_functions(data: bytes) -> bytes:
-    """The same bytes with such macros as functions; every byte keeps its place, so lines and columns hold.
+    """The same text with such macros as functions, and headings of loops written out; lines keep their numbers.
 
     A macro that ends in `});` is a statement, and stays what it is.
     """
     if b"__global__" in data or b"__device__" in data:
         data = _DEFINE.sub(_as_kernel, data)
+    if b") for" in data:
+        for loop in islice(_LOOP.finditer(data), _MOST_LOOPS):
+            data = _with_loops(data, loop)
     found = bytearray()
     done = 0
     for head in _HEAD.finditer(data):
@@ -45,6 +57,18 @@ def _as_kernel(define: re.Match[bytes]) -> bytes:
     if not _KERNEL.match(plain) or plain.count(b"{") != plain.count(b"}"):
         return whole
     return b" " * (len(whole) - len(body)) + plain
+
+
+def _with_loops(data: bytes, define: re.Match[bytes]) -> bytes:
+    """The same where blocks behind `EACH(c, p)` stand under the loop that the macro spells."""
+    name, listed, heading = define.groups()
+    names = [word.strip() for word in listed.split(b",")]
+
+    def written(use: re.Match[bytes]) -> bytes:
+        given = dict(zip(names, (part.strip() for part in use[1].split(b",")), strict=False))
+        return _WORD.sub(lambda word: given.get(word[0], word[0]), heading) if len(given) == len(names) else use[0]
+
+    return re.sub(rb"\b" + name + rb"\(([^(){};\n]{1,80})\)(?=\s{0,80}\{)", written, data, count=_MOST_USES)
 
 
 def _end_of_block(data: bytes, start: int) -> int:

@@ -76,3 +76,10 @@ def test_a_kernel_that_a_macro_makes_is_read_under_the_name_it_has_there() -> No
 )
 def test_a_macro_that_makes_no_whole_kernel_stays(define: bytes) -> None:
     assert define == as_functions(define)
+
+
+def test_a_loop_that_a_macro_spells_is_written_out_where_it_is_used() -> None:
+    source = b"#define EACH(c, p) for (int c = first[p]; c >= 0; c = next[c])\nvoid f() { EACH(kid, at) { g(kid); } }\n"
+
+    assert b"{ for (int kid = first[at]; kid >= 0; kid = next[kid]) { g(kid); } }" in as_functions(source)
+    assert source.count(b"\n") == as_functions(source).count(b"\n")
