@@ -385,40 +385,6 @@ def test_a_conditional_in_a_kernel_chooses_between_tensors() -> None:
     assert Feature.WHERE in signs("@triton.jit\ndef f():\n    x = a if b else c\n")
 
 
-@pytest.mark.parametrize("test", ["False", "0", "TYPE_CHECKING", "typing.TYPE_CHECKING"])
-def test_what_is_never_defined_bears_no_signs(test: str) -> None:
-    """A method of a class in the branch likewise; the other branch is defined."""
-    loop = "for i in x: y = i[0]"
-    source = f"""\
-    if {test}:
-        def f(x):
-            {loop}
-        class C:
-            def m(self, x):
-                {loop}
-    else:
-        def g(x):
-            {loop}
-    """
-
-    assert not signs(source, "f")
-    assert not signs(source, "m")
-    assert Feature.LOOP in signs(source, "g")
-
-
-def test_a_call_behind_an_exit_is_none() -> None:
-    """In a function; what a module or class says behind a `raise` is kept."""
-    source = """\
-    def f(x):
-        while False:
-            a()
-        return b()
-        c()
-    """
-
-    assert ["b"] == [call.callee for call in outline(source).calls]
-
-
 def test_depth_does_not_end_the_walk() -> None:
     """The parser itself recurses, so its limit is raised; the walk has no limit."""
     limit = sys.getrecursionlimit()
