@@ -399,10 +399,27 @@ def _conditional(node: tree_sitter.Node) -> Term:
 
 
 def _lambda(node: tree_sitter.Node) -> Term:
-    """A lambda as a value is what it returns; its other statements are laid out behind the statement around it."""
+    """A lambda as a value is all that its body does, wherever it is called; the body is laid out where it stands, too.
+
+    Of one that holds others only what it returns is read here: to read all for each one around takes twice as long a
+    level.
+    """
     body = node.child_by_field_name("body")
-    found = [] if body is None else [_return(part) for part in _descend(body) if part.type == "return_statement"]
-    return Term("lambda", "", (Term("block", "", tuple(found)),), _line(node))
+    if body is None:
+        return Term("lambda", "", (Term("block"),), _line(node))
+    returns: list[Term] = []
+    stack, is_leaf = [body], True
+    while stack:
+        part = stack.pop()
+        if part.type == "lambda_expression":
+            is_leaf = False
+        elif part.type == "return_statement":
+            returns.append(_return(part))
+        else:
+            stack.extend(reversed(part.named_children))
+    is_leaf = is_leaf and not any(part.op == "lambda" for found in returns for part in found.walk())
+    inside = _block(body) if is_leaf else Term("block", "", tuple(returns), _line(body))
+    return Term("lambda", "", (inside,), _line(node))
 
 
 def _comma(node: tree_sitter.Node) -> Term:

@@ -332,11 +332,14 @@ def test_long_literals_are_cut() -> None:
         ("auto l = [&](int q) { return q; };", "(assign l (lambda (block (return q))))"),
         (
             "auto l = [=] __device__ (int q) { f(q); return q; };",
-            "(assign l (lambda (block (return q)))) (block:inner (do (call f q)) (return q))",
+            "(assign l (lambda (block (do (call f q)) (return q)))) (block:inner (do (call f q)) (return q))",
         ),
         (
             "e([&] { g([&] { f(); }); });",
-            "(do (call e (lambda (block)))) (block:inner (do (call g (lambda (block)))) (block:inner (do (call f))))",
+            (
+                "(do (call e (lambda (block)))) (block:inner (do (call g (lambda (block (do (call f)))))) "
+                "(block:inner (do (call f))))"
+            ),
         ),
         ("BY_TYPE(t, T, { f(); });", "(do (call BY_TYPE t T (other:compound_statement))) (block:inner (do (call f)))"),
         ("\n#if A\na();\n#elif B\nb();\n#else\nc();\n#endif\n", "(do (call a)) (do (call b)) (do (call c))"),
@@ -400,3 +403,12 @@ def test_broken_cuda_gives_what_can_be_read() -> None:
 def test_no_bytes_are_too_strange_for_the_cuda_reader(data: bytes) -> None:
     """Whatever a file holds, reading it ends in Terms or in nothing."""
     assert all("def" == term.op for _, _, term in functions(parsed(data)))
+
+
+def test_lambdas_within_lambdas_take_no_longer_than_their_text() -> None:
+    source = "h();"
+    for _ in range(40):
+        source = f"auto f = [&] {{ x(); {source} return [&] {{ return y; }}; }};"
+    body = next(functions(parsed(f"int k() {{ {source} }}".encode())))[2]
+
+    assert sum(1 for _ in body.walk()) < 2_000
