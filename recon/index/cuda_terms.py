@@ -10,35 +10,15 @@ import tree_sitter
 import tree_sitter_cuda
 from tree_sitter import Tree as Tree  # noqa: PLC0414 - for those who keep what `parsed` gives
 
+from recon.index.cuda_kinds import ARITHMETIC, COMPARISONS, LITERALS, TRANSPARENT
 from recon.index.macro_bodies import as_functions
 from recon.index.term import NONE, Term, name
 
 LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 
-_TRANSPARENT = {
-    "parenthesized_expression",
-    "condition_clause",
-    "cast_expression",
-    "template_argument_list",
-    "subscript_argument_list",
-    "co_await_expression",
-    "type_descriptor",
-}
-_LITERALS = {
-    "number_literal",
-    "char_literal",
-    "string_literal",
-    "true",
-    "false",
-    "null",
-    "nullptr",
-    "raw_string_literal",
-}
 _WITH_BODIES = frozenset({"declaration", "expression_statement", "return_statement"})
 _INNER = "inner"
 """Marks the block of a lambda, whose `return` ends only itself."""
-_ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"}
-_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
 def parsed(data: bytes) -> Tree:
@@ -257,9 +237,9 @@ def _expression(node: tree_sitter.Node | None) -> Term:
     kind = node.type
     if kind in ("identifier", "field_identifier", "this", "namespace_identifier"):
         return name(_text(node), _line(node))
-    if kind in _LITERALS:
+    if kind in LITERALS:
         return Term("const", _text(node)[:80], (), _line(node))
-    if kind in _TRANSPARENT:
+    if kind in TRANSPARENT:
         value = node.child_by_field_name("value") or node.child_by_field_name("argument")
         if value is None:
             value = next((child for child in reversed(node.named_children) if child.type != "comment"), None)
@@ -329,13 +309,13 @@ def _binary(node: tree_sitter.Node) -> Term:
     right = _expression(node.child_by_field_name("right"))
     operator = node.child_by_field_name("operator")
     sign = _text(operator) if operator is not None else "?"
-    if sign in _COMPARISONS:
+    if sign in COMPARISONS:
         return Term("compare", sign, (left, right), _line(node))
     if sign in ("&&", "and"):
         return Term("and", "", (left, right), _line(node))
     if sign in ("||", "or"):
         return Term("or", "", (left, right), _line(node))
-    return Term("op", sign if sign in _ARITHMETIC else "?", (left, right), _line(node))
+    return Term("op", sign if sign in ARITHMETIC else "?", (left, right), _line(node))
 
 
 def _unary(node: tree_sitter.Node) -> Term:

@@ -40,6 +40,7 @@ READERS = (
     "compared",
     "live",
     "newer_tree",
+    "cuda_kinds",
     "cuda_terms",
     "macro_bodies",
     "inline",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recon.detectors import registry
+from recon.detectors import registry, survey
 from recon.detectors.foreign import FAILED
 from recon.detectors.registry import capabilities, detectors, shapes, shapes_version, unheard
 from recon.detectors.testing import indexed
@@ -52,7 +52,7 @@ Offer = Callable[..., None]
 
 def clear() -> None:
     """Forget what is registered."""
-    for each in (registry.detectors, registry._heard, registry.shapes, registry.shapes_version):
+    for each in (registry.detectors, registry._heard, registry.shapes, registry.shapes_version, survey._asked):
         each.cache_clear()
 
 
