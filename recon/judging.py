@@ -3,7 +3,10 @@
 Snapshot ─index─▶ Index ─detectors─▶ Findings ─verdicts─▶ Verdict
 """
 
+import gc
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +16,6 @@ from recon.detectors.members import settled
 from recon.detectors.registry import capabilities, choices, detectors, findings_of, shapes_version
 from recon.detectors.survey import survey
 from recon.errors import Unreadable
-from recon.index.cache import CACHE
 from recon.index.choosing import masks_of
 from recon.index.graph import Graph
 from recon.index.index import Index, index_of, open_cache
@@ -27,7 +29,7 @@ from recon.records.callgraph import CallGraph
 from recon.records.install import Excerpt
 from recon.records.run import Searched as RunSearched
 from recon.records.source import Snapshot
-from recon.records.unknown import PARTLY, Unknown
+from recon.records.unknown import CACHE, PARTLY, Unknown
 from recon.records.verdict import Searched, Verdict
 from recon.runs.judged import Judged
 from recon.sources.capture import capture
@@ -56,7 +58,7 @@ def judged(source: Source, settings: Settings, progress: Progress, notes: list[U
     Returns:
         The answers, and whether an equal tree would be given the same ones.
     """
-    with paused_gc():
+    with _left_behind():
         store = source.blobs
         with open_cache(settings.cache_dir / OUTLINES) as cache:
             index = index_of(source.snapshot, store, cache, progress, settings.workers, asked=masks_of(choices()))
@@ -70,6 +72,23 @@ def judged(source: Source, settings: Settings, progress: Progress, notes: list[U
         unread = tuple(each for each in index.unread if each.what != PARTLY)
         answers = Judged(verdicts, paths, excerpts, _searched(index, unread), unread, capabilities())
         return answers, is_whole and DIED not in index.refused.values()
+
+
+@contextmanager
+def _left_behind() -> Iterator[None]:
+    """Leave what is made for one tree to the next tree, or to the end of the process, which frees it as a whole.
+
+    An index is millions of objects in cycles: to look through them for garbage takes as long as half the detectors, and
+    the interpreter would do it again when it ends.
+    """
+    if gc.get_freeze_count():  # of the tree before this one nothing is needed any more
+        gc.unfreeze()
+        gc.collect()
+    with paused_gc():
+        try:
+            yield
+        finally:
+            gc.freeze()
 
 
 def _searched(index: Index, unread: tuple[Unknown, ...]) -> RunSearched:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from recon.detectors.roles import parameters_of
 from recon.index.cutting import Cut, Uncut, cut
-from recon.index.index import Index, owner
+from recon.index.index import Index
 from recon.index.names import Ref
+from recon.index.owners import owner
 from recon.index.records import ScopeKind
 from recon.index.tables import is_python
 from recon.records.cut import CutFunction
@@ -50,7 +51,7 @@ def acceptors(index: Index, install: str, verdicts: Iterable[Verdict]) -> tuple[
 
 def _want(index: Index, wanted: dict[Ref, _Wanted], capability: str, place: Evidence) -> None:
     ref = index.place(place.path, place.symbol)
-    if ref is None or not is_python(place.path):
+    if ref is None or not is_python(ref.path):  # a kernel in a string is in a Python file, and is none
         return
     callers = list(_launchers(index, ref)) if index.function(ref).is_kernel else []
     for target in callers or [ref]:

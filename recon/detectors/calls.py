@@ -86,4 +86,4 @@ def _hops(index: Index, edges: Sequence[Edge]) -> tuple[Hop, ...]:
 
 def _hop(index: Index, ref: Ref, dispatch: str, tier: Tier) -> Hop:
     function = index.function(ref)
-    return Hop(function.path, function.symbol, function.scope.line, dispatch, tier)
+    return Hop(function.file, function.symbol, function.scope.line, dispatch, tier)

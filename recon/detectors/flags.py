@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recon.detectors.api import Function, Index, Sighting
 from recon.index.records import Call
-from recon.index.tables import Ref
+from recon.index.tables import Ref, is_python
 
 _DEEPEST = 3
 """Callers above callers that are asked what they hand on."""
@@ -13,13 +13,28 @@ _ON = frozenset({"True", "1"})
 
 
 def switched_off(index: Index, function: Function, sighting: Sighting) -> str:
-    """The parameter because of which no caller lets a place run; '' where one does, or where it cannot be told."""
+    """Why no caller lets a place run, in words; '' where one does, or where it cannot be told."""
     for flag in sighting.flags:
         name, against = (flag.removeprefix("!"), _ON) if flag.startswith("!") else (flag, _OFF)
         given = _given(index, function.ref, name, _DEEPEST)
         if given and given <= against:
-            return name
-    return ""
+            return f"{name} is off in every call"
+        is_own = index.parameter(function.ref, name) is None and is_python(function.path)
+        if is_own and index.asleep.constant(function.path, name) is (against is _ON):
+            return f"{name} never changes"
+    flag = _keeping(index, function.ref)
+    return f"{flag} never changes, and all calls stand under it" if flag else ""
+
+
+def _keeping(index: Index, ref: Ref) -> str:
+    """The flag of a module because of which no call that a runner reaches ever runs; '' where one may."""
+    flags = dict[str, None]()
+    for edge in (each for each in index.callers(ref) if index.holders(each.source)):
+        flag = index.asleep.flag_at(edge.source.path, edge.line) if is_python(edge.source.path) else ""
+        if not flag:
+            return ""
+        flags[flag] = None
+    return next(iter(flags), "")
 
 
 def _given(index: Index, ref: Ref, name: str, depth: int) -> set[str]:

@@ -6,9 +6,10 @@ from pathlib import PurePosixPath
 from recon.detectors.api import Evidence, Function, Grade, Index, Reach, Sighting
 from recon.detectors.flags import switched_off
 from recon.index.graph import Edge
-from recon.index.records import ScopeKind
+from recon.index.records import Outline, ScopeKind
 from recon.index.steps import serves_other_platform
 from recon.index.tables import Ref, is_python
+from recon.index.values import Kind
 from recon.records.findings import Outside
 from recon.records.path import Tier
 
@@ -22,7 +23,7 @@ _OUTSKIRTS = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "
 def evidence(index: Index, function: Function, line: int, note: str, grade: Grade = Grade.SHAPED) -> Evidence:
     """One observation in a function."""
     scope = index.holders(function.ref)
-    return Evidence(function.path, function.symbol, line, grade, scope, note)
+    return Evidence(function.file, function.symbol, line, grade, scope, note)
 
 
 def seen(index: Index, *shapes: str) -> list[Evidence]:
@@ -39,7 +40,7 @@ def with_doors(index: Index, *shapes: str) -> list[Evidence]:
     """`seen`, with the Python functions through which code that is built at run time is called."""
     places = seen(index, *shapes)
     doors = [
-        evidence(index, door, door.scope.line, f"calls {function.symbol}, built from {function.path}", Grade.DECLARED)
+        evidence(index, door, door.scope.line, f"calls {function.symbol}, built from {function.file}", Grade.DECLARED)
         for function, _ in index.seen(*shapes)
         if not is_python(function.path)
         for door in doors_of(index, function)
@@ -49,10 +50,10 @@ def with_doors(index: Index, *shapes: str) -> list[Evidence]:
 
 def shaped(index: Index, function: Function, sighting: Sighting) -> Evidence:
     """The evidence that a sighting is; no runner reaches what every caller switches off."""
-    flag = switched_off(index, function, sighting)
-    if flag:
-        note = f"{sighting.note}, but {flag} is off in every call"
-        return Evidence(function.path, function.symbol, sighting.line, Grade.SHAPED, (), note)
+    why = switched_off(index, function, sighting)
+    if why:
+        note = f"{sighting.note}, but {why}"
+        return Evidence(function.file, function.symbol, sighting.line, Grade.SHAPED, (), note)
     return evidence(index, function, sighting.line, sighting.note)
 
 
@@ -80,9 +81,10 @@ def outside(index: Index, *words: frozenset[str]) -> Outside:
     """
     names: dict[str, None] = {}
     found: dict[tuple[Ref, str], Evidence] = {}
+    lasts = {each.last for each in index.foreign_calls}
+    fitting = {last for last in lasts if any(all(word in last.lower() for word in group) for group in words)}
     for each in index.foreign_calls:
-        last = each.name.rpartition(".")[2].lower()
-        if any(all(word in last for word in group) for group in words):
+        if each.last in fitting:
             caller = index.function(each.caller)
             note = f"calls {each.name}, which another distribution defines"
             found.setdefault((caller.ref, each.name), evidence(index, caller, each.call.line, note, Grade.DECLARED))
@@ -107,6 +109,8 @@ def doors_of(index: Index, function: Function) -> list[Function]:
             else ()
         )
         for builder in builders:
+            if not builder:
+                doors += _users(index, path, function, above)
             callers = [call.scope for call in outline.calls if _calls(outline.scopes[builder].name, call.callee)]
             doors += [
                 index.function(Ref(path, scope))
@@ -114,6 +118,30 @@ def doors_of(index: Index, function: Function) -> list[Function]:
                 if _leads(index, path, scope, function)
             ]
     return list({door.ref: door for door in doors}.values())
+
+
+def _users(index: Index, builder: str, function: Function, above: set[Ref]) -> list[Function]:
+    """Functions that call code of a CUDA file through the name that a module gives to what it builds: `ops.run()`."""
+    made = [index.names.values(builder, 0, bind.target) for bind in index.binds_of(Ref(builder, 0))]
+    built = [values for values in made if values and all(value.kind is Kind.OUTSIDE for value in values)]
+    exported = {row.operator.name for row in index.operator_rows if not above.isdisjoint(row.functions)}
+    exported |= _launchers(index, function)
+    found = []
+    for path, outline in index.files.items() if built else ():
+        if not is_python(path) or (path != builder and not _imports(outline, builder)):
+            continue
+        for call in outline.calls:
+            base, _, name = call.callee.rpartition(".")
+            if name in exported and base and index.names.values(path, call.scope, base, call.line) in built:
+                found.append(index.function(Ref(path, call.scope)))
+    return found
+
+
+def _imports(outline: Outline, module: str) -> bool:
+    """Whether a file imports a module, or something of it, as far as the module's own name tells."""
+    path = PurePosixPath(module)
+    name = path.parent.name if path.stem == "__init__" else path.stem
+    return any(name in (each.module.rpartition(".")[2], each.name) for each in outline.imports)
 
 
 def _above(index: Index, ref: Ref) -> set[Ref]:

@@ -6,6 +6,7 @@ same on every crafted case.
 
 import ast
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from recon.detectors.uses import Used, functions_of, spread
 from recon.records.cut import Parameter
@@ -71,7 +72,7 @@ def _parameters(one: Used, annotations: Mapping[str, str]) -> Iterator[Parameter
         annotation = annotations.get(name, "")
         default = ast.unparse(defaults[name]) if name in defaults else ""
         optional = default == "None" or "None" in annotation or "Optional" in annotation
-        own = one.attributes.get(name, set())
+        own = one.attributes.get(name, {}).keys()
         if _is_object(annotation, own):
             yield from _fields(one, name, own)
             continue
@@ -83,27 +84,27 @@ def _parameters(one: Used, annotations: Mapping[str, str]) -> Iterator[Parameter
         )
 
 
-def _is_object(annotation: str, attributes: set[str]) -> bool:
+def _is_object(annotation: str, attributes: AbstractSet[str]) -> bool:
     return bool(attributes - _ARRAY) and "Tensor" not in annotation and not attributes <= _ARRAY | _MAPPING
 
 
-def _fields(one: Used, name: str, attributes: set[str]) -> Iterator[Parameter]:
-    for attribute in sorted(attributes):
+def _fields(one: Used, name: str, attributes: AbstractSet[str]) -> Iterator[Parameter]:
+    for attribute in attributes:
         whole = f"{name}.{attribute}"
-        own = one.attributes.get(whole, set())
+        own = one.attributes.get(whole, {}).keys()
         if own & _MAPPING:
             yield Parameter(whole, "mapping", (), 0, 0, optional=False, default="")
         else:
             yield _parameter(one, whole, _kind("", "", one.flags.get(whole, set()), own), "", optional=False)
 
 
-def _kind(annotation: str, default: str, flags: set[str], attributes: set[str]) -> str:
+def _kind(annotation: str, default: str, flags: AbstractSet[str], attributes: AbstractSet[str]) -> str:
     bare = annotation.replace("Optional[", "").replace("]", "").replace(" | None", "").strip("'\" ")
     if "tuple" in annotation.lower():
         return "any"
     if "Tensor" in annotation:
         return "tensor"
-    if bare in ("int", "float", "bool"):
+    if bare in ("int", "float", "bool", "str"):
         return bare
     if bare.lower().startswith(("list[", "sequence[")) or bare.lower() in ("list", "sequence"):
         return "list"
@@ -111,7 +112,7 @@ def _kind(annotation: str, default: str, flags: set[str], attributes: set[str]) 
         return "device"
     if default in ("True", "False"):
         return "bool"
-    if attributes & _ARRAY or flags & {"loaded", "stored"}:
+    if attributes & _ARRAY or flags & {"loaded", "stored", "rows", "drawn"}:
         return "tensor"
     if "random" in flags:
         return "int"
@@ -120,7 +121,7 @@ def _kind(annotation: str, default: str, flags: set[str], attributes: set[str]) 
 
 def _parameter(one: Used, name: str, kind: str, default: str, *, optional: bool) -> Parameter:
     if kind != "tensor":
-        return Parameter(name, kind, (), 0, 0, optional, default)
+        return Parameter(name, kind, (), 0, 0, optional, default, tuple(sorted(one.options.get(name, ()))))
     exact, least = one.ranks.get(name, 0), one.least.get(name, 0)
     return Parameter(name, kind, _roles(one.flags.get(name, set()), exact, least), exact, least, optional, default)
 

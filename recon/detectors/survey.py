@@ -33,11 +33,11 @@ def _seen(asked: Iterable[Shape], subject: Subject) -> list[Sighting]:
 
 
 def _flags_above(view: View, line: int) -> tuple[str, ...]:
-    """The parameters whose tests stand above a line, with a `!` where they must not hold."""
+    """The parameters, and names of the module, whose tests stand above a line; with a `!` where they must not hold."""
     at = next((step for step in view.steps if step.term.line == line), None)
     found = []
     for guard in at.guards if at is not None else ():
         test, holds = (guard.test.parts[0], not guard.holds) if guard.test.op == "not" else (guard.test, guard.holds)
-        if test.op == "name" and test.text in view.params:
+        if test.op == "name" and (test.text in view.params or test.text not in view.definitions):
             found.append(test.text if holds else f"!{test.text}")
     return tuple(found)

@@ -34,7 +34,10 @@ class Used:
     """Dimensions that an array must have."""
     least: dict[str, int] = field(default_factory=dict)
     """Dimensions that it has at least."""
-    attributes: dict[str, set[str]] = field(default_factory=dict)
+    attributes: dict[str, dict[str, None]] = field(default_factory=dict)
+    """In the order in which they are asked for: a name has no say in what is tried first."""
+    options: dict[str, set[str]] = field(default_factory=dict)
+    """Texts that a parameter is compared with."""
 
 
 def functions_of(text: str) -> Iterator[tuple[str, Used]]:
@@ -147,9 +150,19 @@ def _compared(one: Used, compare: Term) -> None:
     elif compare.text in ORDER:
         for base in [base for side in sides for base in side]:
             _flag(one, base, "ordered")
+    texts = {literal for part in compare.parts if (literal := _literal(part))}
     for part in compare.parts:
         if name := _given(one, part):
             _flag(one, name, "compared")
+            if compare.text in EQUALITY:
+                one.options.setdefault(name, set()).update(texts)
+
+
+def _literal(term: Term) -> str:
+    """The text of a string that stands in the source; '' for anything else."""
+    text = term.text
+    is_text = term.op == "const" and text[:1] in ("'", '"') and text[-1:] == text[:1] and "\\" not in text
+    return text[1:-1] if is_text else ""
 
 
 def _tested(one: Used, test: Term) -> None:
@@ -203,7 +216,7 @@ def _attribute(one: Used, term: Term) -> None:
     base = term.parts[0].dotted()
     root = base.split(".")[0]
     if base and root in one.params and one.view.root(root) == root:
-        one.attributes.setdefault(base, set()).add(term.text)
+        one.attributes.setdefault(base, {})[term.text] = None
 
 
 def _chased(one: Used) -> None:
@@ -316,7 +329,7 @@ def _take_on(one: Used, name: str, other: Used, key: str) -> None:
         _join(one, name + known[len(key) :], other, known)
     for known, attributes in other.attributes.items():
         if known == key or known.startswith(key + "."):
-            one.attributes.setdefault(name + known[len(key) :], set()).update(attributes)
+            one.attributes.setdefault(name + known[len(key) :], {}).update(attributes)
 
 
 def _sources(one: Used, value: Term) -> list[str]:
@@ -334,6 +347,7 @@ def _sources(one: Used, value: Term) -> list[str]:
 
 def _join(one: Used, name: str, other: Used, known: str) -> None:
     one.flags.setdefault(name, set()).update(other.flags.get(known, ()))
+    one.options.setdefault(name, set()).update(other.options.get(known, ()))
     if known in other.ranks:
         one.ranks[name] = other.ranks[known]
     one.least[name] = max(one.least.get(name, 0), other.least.get(known, 0))

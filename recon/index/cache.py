@@ -21,7 +21,7 @@ import msgspec
 
 from recon.folders import make_private
 from recon.index.records import Outline
-from recon.records.unknown import Unknown
+from recon.records.unknown import CACHE, Unknown
 
 EXTRACTORS = (
     "records",
@@ -30,6 +30,8 @@ EXTRACTORS = (
     "signs",
     "binding",
     "live",
+    "patterns",
+    "term",
     "marks",
     "expressions",
     "outline",
@@ -39,9 +41,14 @@ EXTRACTORS = (
     "cuda_signs",
     "cuda_by_text",
     "cuda_triage",
+    "macro_blocks",
     "macro_bodies",
     "rescue",
+    "decoding",
+    "strings",
+    "inside",
     "newer",
+    "newer_patterns",
     "newer_tree",
 )
 _LIBRARIES = ("libcst", "tree-sitter", "tree-sitter-cuda")
@@ -55,8 +62,6 @@ CREATE TABLE IF NOT EXISTS payloads (
 _BATCH = 400
 _WAIT_S = 10.0
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
-CACHE = "cache of outlines"
-"""What the notes of a cache are about."""
 _OUTLINE = "outline"
 _DECODER = msgspec.msgpack.Decoder(Outline)
 _Answer = TypeVar("_Answer")

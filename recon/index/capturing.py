@@ -18,13 +18,15 @@ _METHOD = re.compile(r"_*capture_(model|graphs?|cuda_?graphs?)")
 
 def captures(outline: Outline) -> bool:
     """Whether anything in a file captures a GPU graph, or is there to have it captured."""
-    if any(is_capture(call) for call in outline.calls if _SIGN in call.callee):
+    if any(map(is_capture, outline.calls)):
         return True
     return any(scope.kind is ScopeKind.FUNCTION and _METHOD.fullmatch(scope.name) for scope in outline.scopes)
 
 
 def is_capture(call: Call) -> bool:
     """Whether a call makes a graph, records one, or enters what records one."""
+    if _SIGN not in call.callee:
+        return False
     base, _, last = call.callee.rpartition(".")
     if last.endswith(("CUDAGraph", "NPUGraph")) or last == "make_graphed_callables":
         return True

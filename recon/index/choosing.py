@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from recon.index.records import Feature, Scope, ScopeKind
+from recon.index.capturing import CAPTURES, captures
+from recon.index.feeding import FEEDS, feeding_loops
+from recon.index.measures import MEASURES
+from recon.index.records import Feature, Outline, Scope, ScopeKind
+from recon.index.recurring import RECURS, recurring
 
 
 def any_of(features: Feature, combinations: Iterable[Feature]) -> bool:
@@ -36,4 +40,17 @@ def with_inner(scopes: Sequence[Scope]) -> dict[int, Feature]:
         if around is not None and scope.kind is around.kind is ScopeKind.FUNCTION:
             own = found.get(scope.id, scope.features)
             found[around.id] = found.get(around.id, around.features) | own
+    return found
+
+
+def of_file(outline: Outline, measuring: Iterable[int]) -> dict[int, Feature]:
+    """Signs of functions that only their whole Python file shows, by their scopes.
+
+    Args:
+        outline: The file.
+        measuring: The functions that take the best of something by another one, as `measured` tells.
+    """
+    found = {scope.id: CAPTURES for scope in outline.scopes} if captures(outline) else {}
+    for sign, scopes in ((FEEDS, feeding_loops(outline)), (RECURS, recurring(outline)), (MEASURES, measuring)):
+        found |= {scope: found.get(scope, sign) | sign for scope in scopes}
     return found

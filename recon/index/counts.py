@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recon.index.records import Outline, ScopeKind
+from recon.index.strings import file_of
 from recon.index.tables import is_kernel, is_python
 
 
@@ -25,7 +26,7 @@ def counted(files: Mapping[str, Outline], libraries: int) -> Counts:
     functions = [scope for scope in scopes if scope.kind is ScopeKind.FUNCTION]
     return Counts(
         python_files=sum(map(is_python, files)),
-        cuda_files=len(files) - sum(map(is_python, files)),
+        cuda_files=len({file_of(path) for path in files}) - sum(map(is_python, files)),
         functions=len(functions),
         classes=sum(scope.kind is ScopeKind.CLASS for scope in scopes),
         kernels=sum(map(is_kernel, functions)),

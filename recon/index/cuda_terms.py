@@ -7,28 +7,16 @@ references, pointers and parentheses vanish: a shape asks what is loaded, not th
 from collections.abc import Callable, Iterable, Iterator
 
 import tree_sitter
-import tree_sitter_cuda
-from tree_sitter import Tree as Tree  # noqa: PLC0414 - for those who keep what `parsed` gives
 
+from recon.index.cuda_callables import lambda_of, of_class
+from recon.index.cuda_code import Code, Tree
 from recon.index.cuda_kinds import ARITHMETIC, COMPARISONS, LITERALS, TRANSPARENT
-from recon.index.macro_bodies import as_functions
+from recon.index.cuda_maps import LOOKUPS, looked_up
 from recon.index.term import NONE, Term, name
-
-LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 
 _WITH_BODIES = frozenset({"declaration", "expression_statement", "return_statement"})
 _INNER = "inner"
 """Marks the block of a lambda, whose `return` ends only itself."""
-
-
-def parsed(data: bytes) -> Tree:
-    """The syntax tree of a file, to ask for `functions`."""
-    return tree_of(as_functions(data))
-
-
-def tree_of(data: bytes) -> Tree:
-    """The same of text whose macros with bodies were written as functions."""
-    return tree_sitter.Parser(LANGUAGE).parse(data)
 
 
 def functions(tree: Tree, around: int | None = None) -> Iterator[tuple[int, int, Term]]:
@@ -134,7 +122,8 @@ def _declaration(node: tree_sitter.Node) -> Term:
         value = child.child_by_field_name("value")
         target = child.child_by_field_name("declarator")
         if child.type == "init_declarator" and value is not None and target is not None:
-            parts.append(Term("assign", "", (_declared(target), _expression(value)), _line(child)))
+            made = of_class(node.child_by_field_name("type"), _expression(value))
+            parts.append(Term("assign", "", (_declared(target), made), _line(child)))
     return Term("block", "", tuple(parts), _line(node))
 
 
@@ -204,14 +193,10 @@ def _for(node: tree_sitter.Node) -> Term:
 
 
 def _range_for(node: tree_sitter.Node) -> Term:
-    target, over = node.child_by_field_name("declarator"), node.child_by_field_name("right")
-    body = node.child_by_field_name("body")
-    parts = (
-        NONE if target is None else _declared(target),
-        _expression(over),
-        Term("block") if body is None else _block(body),
-    )
-    return Term("for", "", parts, _line(node))
+    target, body = node.child_by_field_name("declarator"), node.child_by_field_name("body")
+    over = _expression(node.child_by_field_name("right"))
+    each = NONE if target is None else _declared(target)
+    return Term("for", "", (each, over, Term("block") if body is None else _block(body)), _line(node))
 
 
 def _switch(node: tree_sitter.Node) -> Term:
@@ -251,7 +236,10 @@ def _expression(node: tree_sitter.Node | None) -> Term:
 def _field(node: tree_sitter.Node) -> Term:
     field = node.child_by_field_name("field")
     label = _text(field).split("<", 1)[0] if field is not None else ""
-    return Term("attr", label, (_expression(node.child_by_field_name("argument")),), _line(node))
+    value = _expression(node.child_by_field_name("argument"))
+    if label == "second" and (node.text or b"").endswith(b"->second"):
+        return value  # what is held under the key that was found
+    return Term("attr", label, (value,), _line(node))
 
 
 def _qualified(node: tree_sitter.Node) -> Term:
@@ -261,7 +249,7 @@ def _qualified(node: tree_sitter.Node) -> Term:
 def _subscript(node: tree_sitter.Node) -> Term:
     base = _expression(node.child_by_field_name("argument"))
     indices = node.child_by_field_name("indices")
-    keys = [_expression(child) for child in (indices.named_children if indices is not None else [])]
+    keys = map(_expression, indices.named_children if indices is not None else [])
     return Term("index", "", (base, *keys), _line(node))
 
 
@@ -298,6 +286,8 @@ def _call(node: tree_sitter.Node) -> Term:
         return _pointed(inner, _line(node)) if callee.text == "__ldg" else inner
     if function is not None and function.type == "primitive_type" and len(values) == 1:
         return _expression(values[0])
+    if callee.op == "attr" and callee.text in LOOKUPS and len(values) == 1:
+        return looked_up(callee, _expression(values[0]), _line(node))
     if any(child.type == "kernel_call_syntax" for child in node.named_children):
         # `kernel<<<grid, block>>>(args)` takes the form of Triton's `kernel[grid](args)`.
         callee = Term("index", "", (callee, NONE), _line(node))
@@ -345,7 +335,7 @@ def _misread_comparison(node: tree_sitter.Node) -> Term:
     The text is read again with `==` in place of `>=`: the two bind alike here, and `==` closes no template.
     """
     text = node.text or b""
-    again = tree_sitter.Parser(LANGUAGE).parse(b"auto x = (" + text.replace(b">=", b"==") + b");").root_node
+    again = Code(b"auto x = (" + text.replace(b">=", b"==") + b");").tree().root_node
     value = next((child for child in _descend(again) if child.type == "init_declarator"), None)
     read = _expression(value.child_by_field_name("value")) if value is not None else NONE
     return _relabelled(read, _line(node), b"==" in text)
@@ -369,8 +359,8 @@ def _relabelled(term: Term, line: int, keep_equality: bool) -> Term:
 def _update(node: tree_sitter.Node) -> Term:
     operator = node.child_by_field_name("operator")
     sign = "-" if operator is not None and _text(operator) == "--" else "+"
-    one = Term("const", "1", (), _line(node))
-    return Term("assign", sign, (_expression(node.child_by_field_name("argument")), one), _line(node))
+    parts = (_expression(node.child_by_field_name("argument")), Term("const", "1", (), _line(node)))
+    return Term("assign", sign, parts, _line(node))
 
 
 def _conditional(node: tree_sitter.Node) -> Term:
@@ -386,7 +376,7 @@ def _lambda(node: tree_sitter.Node) -> Term:
     """
     body = node.child_by_field_name("body")
     if body is None:
-        return Term("lambda", "", (Term("block"),), _line(node))
+        return lambda_of(node, Term("block"), _line(node))
     returns: list[Term] = []
     stack, is_leaf = [body], True
     while stack:
@@ -399,7 +389,7 @@ def _lambda(node: tree_sitter.Node) -> Term:
             stack.extend(reversed(part.named_children))
     is_leaf = is_leaf and not any(part.op == "lambda" for found in returns for part in found.walk())
     inside = _block(body) if is_leaf else Term("block", "", tuple(returns), _line(body))
-    return Term("lambda", "", (inside,), _line(node))
+    return lambda_of(node, inside, _line(node))
 
 
 def _comma(node: tree_sitter.Node) -> Term:

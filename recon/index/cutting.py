@@ -118,6 +118,7 @@ class _Cutter:
         self._owner: dict[str, tuple[str, str]] = {}  # a name of the module that is made: where it comes from
         self._needs_left_out = False
         self._seen: set[str] = set()
+        self._inside: set[tuple[str, str]] = set()  # files, with what functions of theirs import of libraries
         self.taken: list[str] = []
         self.replaced: list[str] = []
 
@@ -174,8 +175,14 @@ class _Cutter:
 
     def _same(self, one: tuple[str, str], other: tuple[str, str]) -> bool:
         """Whether two names of two files mean one thing."""
-        left, right = (self._names.values(path, 0, name) for path, name in (one, other))
-        return bool(left) and {(v.kind, v.ref, v.text) for v in left} == {(v.kind, v.ref, v.text) for v in right}
+        left, right = self._meanings(*one), self._meanings(*other)
+        return bool(left) and left == right
+
+    def _meanings(self, path: str, name: str) -> set[tuple[Kind, Ref | None, str]]:
+        """What a name of a file means; what a function imports inside itself goes by its dotted name."""
+        if (path, name) in self._inside:
+            return {(Kind.OUTSIDE, None, name)}
+        return {(each.kind, each.ref, each.text) for each in self._names.values(path, 0, name)}
 
     def _imported(self, path: str, name: str, statements: Sequence[ast.stmt], depth: int) -> None:
         for statement in statements:
@@ -297,10 +304,12 @@ class _Cutter:
         """What a function imports inside itself."""
         module, _, name = dotted.rpartition(".")
         module = self._module(path, module)
-        if module.split(".")[0] in KNOWN:
-            self._owner.setdefault(alias, (path, dotted))
-            self._seen.add(alias)
-            self._imports.append(_import_as(f"{module}.{name}" if module else name, alias))
+        whole = f"{module}.{name}" if module else name
+        if whole.split(".")[0] in KNOWN:
+            binds_root = alias == whole.split(".")[0]  # `import a.b`
+            self._inside.add((path, alias if binds_root else whole))
+            if not self._is_there(path, alias if binds_root else whole, alias):
+                self._imports.append(f"import {whole}" if binds_root else _import_as(whole, alias))
             return
         for value in self._names.absolute(f"{module}.{name}"):
             if value.kind is Kind.DEFINITION and value.ref is not None and self._names.scope_of(value.ref).parent == 0:
@@ -315,9 +324,14 @@ class _Cutter:
             self._left_out(alias, dotted, "it is imported from what need not be there")
 
     def _stripped(self, path: str, node: ast.stmt) -> Stripped:
-        stripped = strip(node, lambda name: self._is_discarded(path, name))
+        stripped = strip(node, lambda name: self._is_discarded(path, name), lambda name: self._outside(path, name))
         self.replaced += [f"in {path}, {words}" for words in stripped.dropped]
         return stripped
+
+    def _outside(self, path: str, name: str) -> str:
+        """What a name of a file is outside of the tree, dotted; the name itself where it is nothing there."""
+        values = self._names.values(path, 0, name)
+        return next((each.text for each in values if each.kind is Kind.OUTSIDE), name)
 
     def _is_discarded(self, path: str, name: str) -> bool:
         """Whether calls of a name, their results unused, may be dropped: loggers and the like of the tree itself."""

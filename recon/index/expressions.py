@@ -176,7 +176,9 @@ class ExpressionReader(BindingReader):
         elif last in signs.LOADS:
             self.address(node.args, reads=True)
         elif last == "get" and node.args and frame.loops:
-            self.addresses |= _used(node.args[:1])[0]
+            names, loads = _used(node.args[:1])
+            self.addresses |= names
+            frame.bits |= _INDEX if loads else 0
 
     def subscript(self, node: ast.Subscript, stack: list[ast.AST]) -> None:
         """Read a subscript: its key is an address."""

@@ -23,6 +23,11 @@ class ForeignCall:
     name: str
     """Dotted, from the distribution's own module on."""
 
+    @property
+    def last(self) -> str:
+        """What is called, without the modules and objects that it belongs to."""
+        return self.name.rpartition(".")[2]
+
 
 def foreign_calls(index: "Index") -> Iterator[ForeignCall]:
     """All of a tree's Python, in the order of files and calls."""

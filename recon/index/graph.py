@@ -8,6 +8,8 @@ from recon.index.edge import Edge, Outside
 from recon.index.edges import PythonEdges, nested
 from recon.index.names import Names
 from recon.index.operators import Operators
+from recon.index.string_edges import join_strings
+from recon.index.strings import file_of
 from recon.index.tables import Ref, paused_gc
 from recon.records.path import Hop, Tier
 
@@ -42,7 +44,7 @@ class Graph:
         return (*hops, self._hop(path[-1].target, "", Tier.CERTAIN))
 
     def _hop(self, ref: Ref, dispatch: str, tier: Tier) -> Hop:
-        return Hop(ref.path, self.names.qualname(ref), self.names.scope_of(ref).line, dispatch, tier)
+        return Hop(file_of(ref.path), self.names.qualname(ref), self.names.scope_of(ref).line, dispatch, tier)
 
     @cached_property
     def _edges(self) -> tuple[Mapping[Ref, list[Edge]], Mapping[Ref, list[Edge]]]:
@@ -68,6 +70,7 @@ class Graph:
         operators = Operators(self.names)
         PythonEdges(self.names, operators, add, outside).build()
         CudaEdges(self.names, add).build()
+        join_strings(self.names, add)
         sources: dict[Ref, list[Edge]] = {}
         targets: dict[Ref, list[Edge]] = {}
         for edge in kept.values():

@@ -4,37 +4,41 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from recon.errors import Unreadable
 from recon.index.aliases import LibraryAliases
+from recon.index.asleep import Asleep
 from recon.index.cache import OutlineCache
-from recon.index.capturing import CAPTURES, captures
-from recon.index.choosing import choosers, with_inner
+from recon.index.choosing import choosers, of_file, with_inner
 from recon.index.counts import Counts, counted
-from recon.index.feeding import FEEDS, feeding_loops
 from recon.index.foreign_calls import ForeignCall, foreign_calls
 from recon.index.graph import Edge, Graph
+from recon.index.inline import LONGEST_HELPER, called_objects
+from recon.index.measures import measured
 from recon.index.names import Names
 from recon.index.optable import Row, table_of
+from recon.index.owners import owner
 from recon.index.picks import Picks
 from recon.index.pool import Asked, outline_of, outlines
 from recon.index.reading import Ask, Job, Slice, answers
-from recon.index.records import Bind, Call, Feature, Outline, Param, Parsed, Scope, ScopeKind
+from recon.index.records import Bind, Call, Feature, Outline, Param, Scope, ScopeKind
 from recon.index.refusals import Refusal, read_refusals
 from recon.index.roots import holders, label
 from recon.index.sharing import share
 from recon.index.sighting import Sighting
 from recon.index.steps import Steps
+from recon.index.strings import MARK, WithStrings, file_of
 from recon.index.tables import Ref, is_kernel, is_python
+from recon.index.unread import unread
 from recon.ports import Blobs, Progress
 from recon.records.operator import Operator
 from recon.records.path import Tier
 from recon.records.source import Library, Snapshot
-from recon.records.unknown import LIBRARY, PARTLY, Unknown
+from recon.records.unknown import LIBRARY, Unknown
 
 KERNEL = Feature.JIT | Feature.CUDA
-_LONGEST_HELPER = 90
-"""Lines of a device function above which a call of it stays a call."""
+_Row = TypeVar("_Row", Call, Bind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,11 @@ class Function:
     symbol: str
     """Innermost enclosing function or `Class.method`, nested functions by their outer one."""
     scope: Scope
+
+    @property
+    def file(self) -> str:
+        """The file in which its source stands: its path, but for a function in a string of a Python file."""
+        return file_of(self.path)
 
     @property
     def is_kernel(self) -> bool:
@@ -72,6 +81,8 @@ class Index:
     """Where the bytes of the files are; None for a tree of outlines alone."""
     _holders: dict[Ref, tuple[str, ...]] = field(default_factory=dict)
     _places: dict[str, dict[str, Ref]] = field(default_factory=dict)
+    _calls: dict[str, Mapping[int, Sequence[Call]]] = field(default_factory=dict)
+    _binds: dict[str, Mapping[int, Sequence[Bind]]] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> Names:
@@ -93,6 +104,11 @@ class Index:
         """What decides which class is used."""
         return Picks(self.names, self.source)
 
+    @cached_property
+    def asleep(self) -> Asleep:
+        """What never runs, by the flags of modules."""
+        return Asleep(self.files, self.source)
+
     def source(self, path: str) -> bytes:
         """The bytes of a file, empty where they cannot be had any more."""
         try:
@@ -108,7 +124,8 @@ class Index:
             self._places[path] = {}
             for name, row in named:
                 self._places[path].setdefault(name, Ref(path, row.id))
-        return self._places[path].get(symbol)
+        found = self._places[path].get(symbol)
+        return self.place(f"{path}{MARK}", symbol) if found is None and f"{path}{MARK}" in self.files else found
 
     def outermost(self, ref: Ref) -> Ref:
         """The outermost function around a definition, itself where there is none."""
@@ -171,62 +188,52 @@ class Index:
     @cached_property
     def unread(self) -> tuple[Unknown, ...]:
         """What could not be read as a whole: files, libraries, and parts that a parser gave up on."""
-        found = list(self.snapshot.unread)
-        partly = 0
-        for path, outline in self.files.items():
-            if outline.parsed is Parsed.UNREAD or (outline.parsed is Parsed.PARTLY and is_python(path)):
-                found.append(Unknown("source", path, outline.problem))
-            partly += outline.parsed is Parsed.PARTLY and not is_python(path)
-        for ref, why in self.refused.items():
-            found.append(Unknown("function", f"{ref.path}:{self.names.scope_of(ref).line}", why))
-        if partly:
-            why = "the CUDA grammar fails in parts of them; the functions were examined as far as it reads"
-            found.append(Unknown(PARTLY, f"{partly} files", why))
-        return tuple(found)
-
-    @cached_property
-    def _calls(self) -> dict[Ref, list[Call]]:
-        found: dict[Ref, list[Call]] = {}
-        for path, outline in self.files.items():
-            for call in outline.calls:
-                found.setdefault(Ref(path, owner(outline, call.scope)), []).append(call)
-        return found
-
-    @cached_property
-    def _binds(self) -> dict[Ref, list[Bind]]:
-        found: dict[Ref, list[Bind]] = {}
-        for path, outline in self.files.items():
-            for bind in outline.binds:
-                found.setdefault(Ref(path, owner(outline, bind.scope)), []).append(bind)
-        return found
+        refused = ((ref.path, self.names.scope_of(ref).line, why) for ref, why in self.refused.items())
+        return unread(self.snapshot, self.files, refused)
 
     def calls_of(self, ref: Ref) -> Sequence[Call]:
         """The call sites in a definition, those of its lambdas among them."""
-        return self._calls.get(ref, ())
+        return self._calls_in(ref.path).get(ref.scope, ())
 
     def binds_of(self, ref: Ref) -> Sequence[Bind]:
         """The assignments in a definition."""
-        return self._binds.get(ref, ())
+        return self._binds_in(ref.path).get(ref.scope, ())
+
+    def _calls_in(self, path: str) -> Mapping[int, Sequence[Call]]:
+        """The call sites of a file by the definition that they stand in."""
+        if path not in self._calls:
+            self._calls[path] = by_owner(self.files[path], self.files[path].calls)
+        return self._calls[path]
+
+    def _binds_in(self, path: str) -> Mapping[int, Sequence[Bind]]:
+        if path not in self._binds:
+            self._binds[path] = by_owner(self.files[path], self.files[path].binds)
+        return self._binds[path]
 
     @cached_property
     def field_binds(self) -> dict[str, list[tuple[Ref, Bind]]]:
         """Assignments to fields of objects, by the field's name, with the definition that makes them."""
         found: dict[str, list[tuple[Ref, Bind]]] = {}
-        for ref, binds in self._binds.items():
-            for bind in binds:
-                owner, dot, name = bind.target.rpartition(".")
-                if dot and owner:
-                    found.setdefault(name, []).append((ref, bind))
+        for path in self.files:
+            for scope, binds in self._binds_in(path).items():
+                ref = Ref(path, scope)
+                for bind in binds:
+                    owner, dot, name = bind.target.rpartition(".")
+                    if dot and owner:
+                        found.setdefault(name, []).append((ref, bind))
         return found
 
     @cached_property
     def keyword_uses(self) -> dict[str, list[tuple[Ref, Call, str]]]:
         """Keyword arguments by name: who calls, the call, and the text that is handed over."""
         found: dict[str, list[tuple[Ref, Call, str]]] = {}
-        for ref, calls in self._calls.items():
-            for call in calls:
-                for name, text in zip(call.keywords, call.args[call.positional :], strict=False):
-                    found.setdefault(name, []).append((ref, call, text))
+        for path in self.files:
+            for scope, calls in self._calls_in(path).items():
+                ref = Ref(path, scope)
+                for call in calls:
+                    if call.keywords:
+                        for name, text in zip(call.keywords, call.args[call.positional :], strict=False):
+                            found.setdefault(name, []).append((ref, call, text))
         return found
 
     def parameter(self, ref: Ref, name: str) -> Param | None:
@@ -300,11 +307,11 @@ class Index:
             workers: Processes to use; 0 reads in this process, for small trees of one's own.
         """
         paths: dict[str, list[str]] = {}
-        for file in self.snapshot.files:
-            paths.setdefault(file.digest, []).append(file.path)
+        for path, digest in self._digests.items():
+            paths.setdefault(digest, []).append(path)
         chosen = choosers(choices)
         jobs = [job for digest, where in paths.items() if (job := self._job(digest, where[0], chosen)) is not None]
-        answered = answers(jobs, ask, ask_version, blobs, cache, progress=progress, workers=workers)
+        answered = answers(jobs, ask, ask_version, WithStrings(blobs), cache, progress=progress, workers=workers)
         by_digest = {job.digest: answer for job, answer in answered}
         for job in jobs:  # not as the workers end: of equal places the first one speaks, and that must not be chance
             answer = by_digest[job.digest]
@@ -326,22 +333,23 @@ class Index:
 
     def _job(self, digest: str, path: str, choosing: Callable[[Feature], tuple[str, ...]]) -> Job | None:
         outline = self.files[path]
-        around = CAPTURES if is_python(path) and captures(outline) else Feature(0)
-        feeding = feeding_loops(outline) if is_python(path) else frozenset()
+        measuring = measured(outline) if is_python(path) else {}
+        more = of_file(outline, measuring) if is_python(path) else {}
         chosen, signs = list[Slice](), with_inner(outline.scopes)
         for scope in outline.scopes:
             if scope.kind is not ScopeKind.FUNCTION:
                 continue
-            more = around | FEEDS if scope.id in feeding else around
             own = signs.get(scope.id, scope.features)
-            by = choosing(features := own | more if more else own)
+            by = choosing(features := own | more[scope.id] if scope.id in more else own)
             for name in by:
                 self.examined.setdefault(name, set()).add((digest, scope.id))
             if by:
                 chosen.append(replace(self._slice(path, scope), features=features))
-        return Job(digest, not is_python(path), tuple(chosen), self._helpers(path, chosen)) if chosen else None
+        beside = {each.name: self._slice(path, each) for part in chosen for each in measuring.get(part.scope, ())}
+        helpers = self._helpers(path, chosen) | beside
+        return Job(digest, not is_python(path), tuple(chosen), tuple(sorted(helpers.items()))) if chosen else None
 
-    def _helpers(self, path: str, chosen: list[Slice]) -> tuple[tuple[str, Slice], ...]:
+    def _helpers(self, path: str, chosen: list[Slice]) -> dict[str, Slice]:
         """Small device functions that the chosen kernels call by a bare name."""
         kernels = {part.scope for part in chosen if part.features & KERNEL}
         found: dict[str, Slice] = {}
@@ -354,7 +362,9 @@ class Index:
                 if target is not None:
                     found[call.callee] = self._slice(target.path, self.files[target.path].scopes[target.scope])
                     todo.append((target.path, {target.scope}))
-        return tuple(sorted(found.items()))
+        if kernels and not is_python(path):
+            found |= {name: self._slice(path, scope) for name, scope in called_objects(self.files[path]).items()}
+        return found
 
     def _device_function(self, path: str, scope: int, name: str) -> Ref | None:
         if is_python(path):
@@ -366,12 +376,13 @@ class Index:
         if len(targets) != 1:
             return None
         found = self.files[targets[0].path].scopes[targets[0].scope]
-        return targets[0] if found.end_line - found.line < _LONGEST_HELPER and found.features & KERNEL else None
+        return targets[0] if found.end_line - found.line < LONGEST_HELPER and found.features & KERNEL else None
 
     def _slice(self, path: str, scope: Scope) -> Slice:
         params = tuple(param.name.lstrip("*") for param in scope.params)
         libraries = self._libraries.of(path)
-        return Slice(self._digests[path], scope.id, scope.line, scope.end_line, params, scope.features, libraries)
+        lines = (scope.first_line, scope.line, scope.end_line)
+        return Slice(self._digests[path], scope.id, *lines, params, scope.features, libraries)
 
     @cached_property
     def _libraries(self) -> LibraryAliases:
@@ -379,7 +390,8 @@ class Index:
 
     @cached_property
     def _digests(self) -> dict[str, str]:
-        return {file.path: file.digest for file in self.snapshot.files}
+        found = {file.path: file.digest for file in self.snapshot.files}
+        return found | {path: f"{found[file_of(path)]}{MARK}" for path in self.files if path.endswith(MARK)}
 
 
 def index_of(
@@ -402,7 +414,9 @@ def index_of(
         by_digest = {file.digest: outline_of(file.path, blobs.get(file.digest), asked) for file in snapshot.files}
     progress.finish()
     share(by_digest.values())
-    return Index({file.path: by_digest[file.digest] for file in snapshot.files}, snapshot, blobs=blobs)
+    files = {file.path: by_digest[file.digest] for file in snapshot.files}
+    inside = {f"{path}{MARK}": each.strings for path, each in files.items() if each.strings is not None}
+    return Index(files | inside, snapshot, blobs=WithStrings(blobs))
 
 
 def open_cache(path: Path) -> OutlineCache:
@@ -410,12 +424,13 @@ def open_cache(path: Path) -> OutlineCache:
     return OutlineCache(path)
 
 
-def owner(outline: Outline, scope: int) -> int:
-    """The scope that what stands in a scope is counted to: of a lambda the one around it."""
-    scopes = outline.scopes
-    while scopes[scope].kind is ScopeKind.LAMBDA:
-        scope = scopes[scope].parent
-    return scope
+def by_owner(outline: Outline, rows: Iterable[_Row]) -> dict[int, list[_Row]]:
+    """Records of a file by the scope that they are counted to, in their order."""
+    owners = [owner(outline, scope) for scope in range(len(outline.scopes))]
+    found: dict[int, list[_Row]] = {}
+    for row in rows:
+        found.setdefault(owners[row.scope], []).append(row)
+    return found
 
 
 def symbol_of(outline: Outline, scope: int) -> str:

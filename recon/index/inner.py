@@ -42,6 +42,16 @@ def inner_functions(body: Term) -> Iterator[Inner]:
     return (each for (each, *others) in found.values() if not others and not each.called_by_itself())
 
 
+Helper = tuple[Term, tuple[str, ...]]
+"""A function that stands beside another one: its `def` Term and its parameters."""
+
+
+def functions_beside(helpers: Sequence[Helper]) -> dict[str, Inner]:
+    """Such functions by their names, as they could stand inside."""
+    beside = (Inner(whole.text, params, whole.parts[0], whole) for whole, params in helpers)
+    return {each.name: each for each in beside if not each.called_by_itself()}
+
+
 def _of_def(term: Term) -> Inner:
     return Inner(term.text, tuple(part.text for part in term.parts[1:]), term.parts[0], term)
 
@@ -107,6 +117,11 @@ def copy(term: Term) -> Term:
     return renamed(term, {})
 
 
+def at_line(term: Term, line: int) -> Term:
+    """The same code as if it stood on one line."""
+    return Term(term.op, term.text, tuple(at_line(part, line) for part in term.parts), line)
+
+
 def answering(term: Term, result: Term, *, looped: bool = False) -> Term:
     """A callee's statements with its returns as assignments; what would not run after one hangs on its test."""
     match term.op:
@@ -147,3 +162,27 @@ def returns_of(term: Term) -> Iterator[Term]:
 
 def _leaves(block: Term) -> bool:
     return bool(block.parts) and block.parts[-1].op == "return"
+
+
+def arity_of(value: Term) -> int:
+    """How many parts a tuple has."""
+    return len(value.parts) if value.op == "tuple" else 0
+
+
+def keywords_of(call: Term) -> dict[str, Term]:
+    """What a call hands on by name."""
+    return {part.text: part.parts[0] for part in call.parts[1:] if part.op == "kw"}
+
+
+def part_at(whole: Term, key: Term) -> Term | None:
+    """The part of a tuple that a literal key names."""
+    if key.op != "const" or not key.text.lstrip("-").isdigit():
+        return None
+    position = int(key.text)
+    return whole.parts[position] if -len(whole.parts) <= position < len(whole.parts) else None
+
+
+def appending(made: Term, element: Term) -> Term:
+    """`made.append(element)`."""
+    method = Term("attr", "append", (made,), made.line)
+    return Term("do", "", (Term("call", "", (method, element), made.line),), made.line)

@@ -8,9 +8,11 @@ To the grammar `#define WALK(NAME, T) __global__ void NAME(...) {...}` is a dire
 import re
 from itertools import islice
 
+from recon.index.macro_blocks import with_blocks
+
 _HEAD = re.compile(rb"^[ \t]*[A-Z][A-Z0-9_]{2,63}\([\w \t,]{1,400}(,)\s{0,80}(\{)", re.MULTILINE)
 _BRACE = re.compile(rb"[{}]")
-_MACROS = re.compile(rb"^\s*(?:[A-Z][A-Z0-9_]+\s+)+(?=\S)")
+_MACROS = re.compile(rb"^\s*(?:[A-Z_][A-Z0-9_]+\s+)+(?=\S)")
 _DEFINE = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+\w+\([\w \t,.]{0,400}\)(?P<body>[^\\\n]*+(?:\\(?:\r?\n|.)[^\\\n]*+)*+)", re.MULTILINE
 )
@@ -27,7 +29,7 @@ _TAIL = re.compile(rb"\s{0,80}(\))[ \t]*$", re.MULTILINE)
 
 
 def as_functions(data: bytes) -> bytes:
-    """The same text with such macros as functions, and headings of loops written out; lines keep their numbers.
+    """The same text with such macros as functions, and what macros hide of statements written out; lines stay.
 
     A macro that ends in `});` is a statement, and stays what it is.
     """
@@ -36,6 +38,7 @@ def as_functions(data: bytes) -> bytes:
     if b") for" in data:
         for loop in islice(_LOOP.finditer(data), _MOST_LOOPS):
             data = _with_loops(data, loop)
+    data = with_blocks(data)
     found = bytearray()
     done = 0
     for head in _HEAD.finditer(data):

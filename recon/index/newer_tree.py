@@ -6,10 +6,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import libcst as cst
-from libcst.metadata import CodeRange
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from recon.index.newer_patterns import pattern_of
+from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
 
 _Placed = TypeVar("_Placed", ast.expr, ast.stmt, ast.arg, ast.keyword)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def tree_of(text: bytes) -> ast.Module:
+    """The tree of a text.
+
+    Raises:
+        ValueError: libcst cannot read it, or would not live to tell.
+    """
+    if bracket_depth(text) > DEEPEST_BRACKETS:
+        raise ValueError("brackets nest too deep for libcst")
+    try:
+        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        return Convert(wrapper.resolve(PositionProvider), text).module(wrapper.module)
+    except (cst.ParserSyntaxError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"libcst refuses it: {type(error).__name__}") from error
 
 
 class Convert:
@@ -111,12 +129,11 @@ class Convert:
         return ast.Try(self.suite(node.body), handlers, self.suite(node.orelse), self.suite(node.finalbody))
 
     def match(self, node: cst.Match) -> ast.stmt:
-        """`match`; of a pattern only the values that it compares with are kept."""
-        cases = []
-        for case in node.cases:
-            found = _below(case.pattern, cst.MatchValue)
-            values: list[ast.pattern] = [ast.MatchValue(self.expr(part.value)) for part in found]
-            cases.append(ast.match_case(ast.MatchOr(values), self.maybe(case.guard), self.suite(case.body)))
+        """`match`."""
+        cases = [
+            ast.match_case(pattern_of(case.pattern, self.expr), self.maybe(case.guard), self.suite(case.body))
+            for case in node.cases
+        ]
         return ast.Match(self.expr(node.subject), cases)
 
     def annotated(self, node: cst.AnnAssign) -> ast.stmt:
@@ -277,20 +294,6 @@ class Convert:
 
 
 _INSERTED = (cst.FormattedStringExpression, cst.TemplatedStringExpression)
-_Node = TypeVar("_Node", bound=cst.CSTNode)
-
-
-def _below(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
-    """All nodes of a kind below a node, in source order."""
-    found: list[_Node] = []
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, kind):
-            found.append(part)
-        else:
-            stack += reversed(part.children)
-    return found
 
 
 def _dotted(node: cst.CSTNode) -> str:

@@ -12,6 +12,7 @@ from recon.index.names import Names
 from recon.index.operators import PREFIX
 from recon.index.registrations import Compiled, Registration, functions_by_name, registrations
 from recon.index.spell import words
+from recon.index.strings import file_of
 from recon.index.tables import Ref, Table, is_python
 from recon.index.values import Kind
 from recon.records.operator import Operator, OperatorStatus, Site
@@ -124,7 +125,7 @@ def table_of(
 
 def _row(names: Names, entry: _Entry, wrappers: Iterable[Caller], status: OperatorStatus) -> Row:
     def site(ref: Ref, line: int) -> Site:
-        return Site(ref.path, names.qualname(ref) or "<module>", line)
+        return Site(file_of(ref.path), names.qualname(ref) or "<module>", line)
 
     fakes = [each.function for each in entry.registered if each.is_fake and each.function is not None]
     functions = dict.fromkeys(each.function for each in entry.defining if each.function is not None)
@@ -158,14 +159,19 @@ def _join_calls(names: Names, entries: _Entries) -> None:
         if not is_python(table.path):
             continue
         aliases = _aliases(table)
-        uses = [(call.scope, call.callee, call.line, call.args) for call in table.outline.calls]
-        uses += [(bind.scope, bind.value, bind.line, ()) for bind in table.outline.binds]
+        calls = [call for call in table.outline.calls if _may_mean_one(call.callee, aliases)]
+        binds = [bind for bind in table.outline.binds if _may_mean_one(bind.value, aliases)]
+        uses = [(call.scope, call.callee, call.line, call.args) for call in calls]
+        uses += [(bind.scope, bind.value, bind.line, ()) for bind in binds]
         for scope, text, line, args in uses:
-            if text.startswith(PREFIX) or (aliases and text.partition(".")[0] in aliases):
-                namespace, name = _operator(names, table, scope, text)
-                if name:
-                    ref = Ref(table.path, scope)
-                    entries.of(namespace, name).callers.setdefault(ref, Caller(ref, line, args))
+            namespace, name = _operator(names, table, scope, text)
+            if name:
+                ref = Ref(table.path, scope)
+                entries.of(namespace, name).callers.setdefault(ref, Caller(ref, line, args))
+
+
+def _may_mean_one(text: str, aliases: set[str]) -> bool:
+    return text.startswith(PREFIX) or (bool(aliases) and text.partition(".")[0] in aliases)
 
 
 def _aliases(table: Table) -> set[str]:

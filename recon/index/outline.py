@@ -13,7 +13,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from recon.index import signs, spell
+from recon.index import patterns, signs, spell
 from recon.index.cuda_outline import outline_cuda
 from recon.index.expressions import ExpressionReader, Frame
 from recon.index.live import is_never_entered, live, taken, undefined_in
@@ -334,18 +334,18 @@ class _Reader(ExpressionReader):
         self.push(node.body)
 
     def match(self, node: ast.Match) -> None:
-        """Read a match: a literal pattern is a comparison."""
+        """Read a match: a literal pattern is a comparison, a name in one an assignment."""
         self.read_all([node.subject])
+        self.flow(patterns.captures(node), node.subject, self.names)
         self.under(-1)
         for case in reversed(node.cases):
             self.walk([case.guard])
-            values = [part.value for part in ast.walk(case.pattern) if isinstance(part, ast.MatchValue)]
+            values = patterns.compared(case.pattern)
             rest: list[ast.AST] = []
             self.texts_of(values, "compare", rest)
             self.walk(rest)
             asked = " ".join(chain.from_iterable(map(spell.asked, values)))
-            line = values[0].lineno if values else case.body[0].lineno
-            self.fork(Fork(asked, node.lineno, line, case.body), case.body)
+            self.fork(Fork(asked, node.lineno, (values or case.body)[0].lineno, case.body), case.body)
 
     def plain(self, node: ast.Assert | ast.Raise | ast.Delete) -> None:
         """Read a statement that only uses expressions."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recon.index.records import Scope, ScopeKind
 from recon.index.roots import root_of
+from recon.index.strings import file_of
 from recon.index.tables import Ref, Table, is_kernel, is_python
 from recon.index.versions import is_graph_kept, version_for
 from recon.kept.parts import MODULE, Definition, Edge, Mark, Parts
@@ -55,14 +56,14 @@ def _definition(index: "Index", ref: Ref, number: int) -> Definition:
     symbol = index.names.qualname(ref) if kind != MODULE else "<module>"
     first, line = max(scope.first_line, 1), max(scope.line, 1)
     root = root_of(index, ref) if ref in index.steps.roots else ""
-    return Definition(number, kind, ref.path, line, first, scope.end_line, symbol, root)
+    return Definition(number, kind, file_of(ref.path), line, first, scope.end_line, symbol, root)
 
 
 def _launches(index: "Index") -> Iterator[Mark]:
     for edge in index.graph.edges():
         if edge.dispatch == "launch":
             target = index.names.scope_of(edge.target)
-            what = f"launches the kernel at {edge.target.path}:{target.line}, {edge.tier.value}"
+            what = f"launches the kernel at {file_of(edge.target.path)}:{target.line}, {edge.tier.value}"
             yield _held(index, edge.source, Mark("launch", index.names.qualname(edge.target), "", edge.line, "", what))
 
 
@@ -114,4 +115,4 @@ def _decorated(index: "Index", table: Table, scope: Scope) -> Iterator[Mark]:
 
 def _held(index: "Index", holder: Ref, mark: Mark) -> Mark:
     """A mark with the place of the definition that holds it."""
-    return mark._replace(path=holder.path, symbol=index.names.qualname(holder) or "<module>")
+    return mark._replace(path=file_of(holder.path), symbol=index.names.qualname(holder) or "<module>")

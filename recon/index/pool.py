@@ -6,9 +6,10 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -23,6 +24,7 @@ import msgspec
 from recon.errors import Unreadable
 from recon.index.cache import OutlineCache
 from recon.index.cuda_triage import outline_asked
+from recon.index.inside import with_strings
 from recon.index.outline import outline_cuda, outline_python
 from recon.index.records import Outline
 from recon.index.rescue import unread
@@ -33,6 +35,8 @@ PYTHON = frozenset({".py", ".pyi"})
 CUDA = frozenset({".cu", ".cuh", ".h", ".hpp", ".hh", ".cc", ".cpp", ".cxx", ".inl"})
 _MOST_WORKERS = 8
 _CHUNKS_A_WORKER = 16
+STILL_S = 10.0
+"""Readers that say nothing for so long are spoken of: they have a long file, or a machine that is busy."""
 _RECURSION = 20_000
 _MOST_DEATHS = 20
 """Readers that end one after the other, none of them having read anything: then it is not the files."""
@@ -84,12 +88,20 @@ def outlines(
         progress.start("reading sources", len(wanted))
         progress.advance(len(known))
         yield from known.items()
-        for answers in pool.answers():
+        for answers in pool.answers(lambda note: progress.advance(0, note)):
             cache.put_many((keys[answer.digest], bytes(answer.outline)) for answer in answers if answer.keep)
             progress.advance(len(answers))
             for answer in answers:
                 yield answer.digest, _OUTLINES.decode(answer.outline)
         progress.finish()
+
+
+def at_work(chunks: Sequence[Sequence[SourceFile]], seconds: float) -> str:
+    """What readers are at that have said nothing for so long: how many files, and the largest."""
+    files = [file for chunk in chunks for file in chunk]
+    largest = max(files, key=lambda file: file.size_bytes)
+    readers = f"{len(chunks)} process{'es' * (len(chunks) > 1)} at {len(files)} file{'s' * (len(files) > 1)}"
+    return f"no word for {seconds:.0f} s: {readers}, {largest.path} the largest"
 
 
 def _key(file: SourceFile, asked: Asked) -> str:
@@ -168,13 +180,19 @@ class _Pool:
         finally:
             gc.unfreeze()
 
-    def answers(self) -> Iterator[list[_Answer]]:
-        """Yield what the readers say until all files are read."""
+    def answers(self, still: Callable[[str], None]) -> Iterator[list[_Answer]]:
+        """Yield what the readers say until all files are read; `still` is told what silent ones are at."""
+        heard_at = time.monotonic()
         while self._readers:
             pipes = {reader.pipe: reader for reader in self._readers}
-            for pipe in connection.wait(list(pipes)):
+            ready = connection.wait(list(pipes), STILL_S)
+            for pipe in ready:
                 assert isinstance(pipe, Connection)
                 yield from self._listen(pipes[pipe])
+            if ready:
+                heard_at = time.monotonic()
+            else:
+                still(at_work([reader.chunk for reader in self._readers], time.monotonic() - heard_at))
 
     def _listen(self, reader: _Reader) -> Iterator[list[_Answer]]:
         try:
@@ -278,7 +296,7 @@ def outline_of(path: str, data: bytes, asked: Asked = None) -> Outline:
     """
     suffix = PurePosixPath(path).suffix.lower()
     if suffix in PYTHON:
-        return outline_python(data)
+        return with_strings(outline_python(data), data)
     if suffix in CUDA:
         return outline_cuda(data) if asked is None else outline_asked(data, asked)
     return unread(f"no language that recon reads: {suffix or 'no ending'}")

@@ -4,6 +4,7 @@ from types import GeneratorType
 
 from recon.index.graph import Graph
 from recon.index.records import ScopeKind
+from recon.index.strings import file_of
 from recon.index.tables import Ref, is_python
 from recon.records.callgraph import CallEdge, CallGraph
 from recon.records.path import OUTSIDE
@@ -57,7 +58,7 @@ def _caller(graph: Graph, ref: Ref) -> str:
 def _name(graph: Graph, ref: Ref) -> str:
     table = graph.names.tables[ref.path]
     name = table.qualname(ref.scope)
-    module = table.module or ref.path
+    module = table.module or file_of(ref.path)
     return f"{module}.{name}" if name else module
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from recon.index.compared import as_compare
+from recon.index.inner import Helper
 from recon.index.live import is_never_entered, live, taken
-from recon.index.rescue import DEEPEST_BRACKETS, bracket_depth
+from recon.index.patterns import written_out
 from recon.index.term import NONE, Term, name
 from recon.index.unfold import STORES, unfolded
 
@@ -56,13 +57,16 @@ _USUAL: Mapping[str, str] = {}
 """Every library is called what most call it."""
 
 
-def read_function(source: bytes, first_line: int, libraries: Mapping[str, str] = _USUAL) -> Term:
+def read_function(
+    source: bytes, first_line: int, libraries: Mapping[str, str] = _USUAL, helpers: Sequence[Helper] = ()
+) -> Term:
     """The Term of the one function that a slice of a file holds.
 
     Args:
         source: The function's lines (UTF-8), at their own indentation, decorators left out.
         first_line: Line of the file where the slice starts, counted from 1.
         libraries: By a name that the file has for a library, the one that shapes know it by.
+        helpers: Functions beside it that may stand in the place of their calls.
 
     Returns:
         A `def` Term whose lines are those of the file.
@@ -82,7 +86,7 @@ def read_function(source: bytes, first_line: int, libraries: Mapping[str, str] =
     offset = first_line - (2 if indented else 1)
     reader = _Reader(text.splitlines(keepends=True), offset, libraries)
     read = reader.statement(function)
-    return unfolded(read) if reader.holds_functions else read
+    return unfolded(read, helpers) if reader.holds_functions or helpers else read
 
 
 def _parsed(text: bytes) -> ast.Module:
@@ -101,18 +105,9 @@ def _newer(text: bytes) -> ast.Module:
     if len(text) > MAX_SLICE_BYTES:
         raise ValueError(f"a function of {len(text)} bytes is over the limit of {MAX_SLICE_BYTES}")
     # Few trees need it, and it takes as long to import as all the rest of a scan that finds its answers kept.
-    import libcst as cst  # noqa: PLC0415
-    from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415
+    from recon.index.newer_tree import tree_of  # noqa: PLC0415
 
-    from recon.index.newer_tree import Convert  # noqa: PLC0415
-
-    if bracket_depth(text) > DEEPEST_BRACKETS:
-        raise ValueError("brackets nest too deep for libcst")
-    try:
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
-        return Convert(wrapper.resolve(PositionProvider), text).module(wrapper.module)
-    except (cst.ParserSyntaxError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"libcst refuses it: {type(error).__name__}") from error
+    return tree_of(text)
 
 
 class _Reader:
@@ -205,10 +200,11 @@ class _Reader:
         return Term("block", "", (*entered, *self.block(node.body).parts), self.now)
 
     def match(self, node: ast.Match) -> Term:
-        line = self.now
-        subject = self.expression(node.subject)
-        branches = [Term("if", "match", (subject, self.block(case.body), _EMPTY), line) for case in node.cases]
-        return Term("block", "", tuple(branches), line)
+        line, subject = self.now, self.expression(node.subject)
+        read = [
+            (each, self.expression(each.guard) if each.guard else None, self.block(each.body)) for each in node.cases
+        ]
+        return written_out(subject, read, self.expression, line)
 
     def return_(self, node: ast.Return) -> Term:
         return Term("return", "", () if node.value is None else (self.expression(node.value),), self.now)

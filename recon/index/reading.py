@@ -4,13 +4,11 @@ The code of a function never leaves its worker; what a shape reports does, and i
 """
 
 import gc
-import io
 import multiprocessing
 import os
 import signal
 import threading
 import time
-import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -21,11 +19,13 @@ from hashlib import blake2b
 import msgspec
 
 from recon.index.cache import OutlineCache, version_of
-from recon.index.cuda_terms import Tree, functions, parsed, tree_of
+from recon.index.cuda_code import Code, Tree
+from recon.index.cuda_terms import functions
+from recon.index.decoding import utf8
 from recon.index.inline import Callee, inlined
 from recon.index.libraries import Aliases
-from recon.index.macro_bodies import alone, as_functions
-from recon.index.pool import can_fork
+from recon.index.macro_bodies import alone
+from recon.index.pool import STILL_S, can_fork
 from recon.index.python_terms import read_function
 from recon.index.records import Feature
 from recon.index.sighting import Sighting
@@ -39,15 +39,25 @@ READERS = (
     "python_terms",
     "compared",
     "live",
+    "patterns",
+    "newer_patterns",
     "newer_tree",
+    "cuda_callables",
+    "cuda_code",
     "cuda_kinds",
+    "cuda_spell",
+    "spell",
+    "cuda_maps",
     "cuda_terms",
+    "macro_blocks",
     "macro_bodies",
     "inline",
     "libraries",
     "reading",
     "rescue",
     "sighting",
+    "decoding",
+    "strings",
     "records",
 )
 """Modules whose edits make kept answers stale."""
@@ -67,6 +77,8 @@ class Slice:
 
     digest: str
     scope: int
+    first_line: int
+    """Where what stands before its name begins: decorators, template parameters, the type."""
     line: int
     end_line: int
     params: tuple[str, ...]
@@ -158,7 +170,7 @@ def answers(
         progress.advance()
         yield job, kept
     rows: list[tuple[str, bytes]] = []
-    for job, answer, keep in _read_all(fresh, ask, blobs, workers):
+    for job, answer, keep in _read_all(fresh, ask, blobs, workers, lambda note: progress.advance(0, note)):
         progress.advance()
         if keep:
             rows.append((job.key, msgspec.msgpack.encode(answer)))
@@ -180,7 +192,9 @@ def _kept(row: bytes | None) -> Answer | None:
         return None
 
 
-def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[Job, Answer, bool]]:
+def _read_all(
+    jobs: list[Job], ask: Ask, blobs: Blobs, workers: int, still: Callable[[str], None]
+) -> Iterator[tuple[Job, Answer, bool]]:
     """Read jobs in a pool; those left when a worker dies are read again one by one, so that one file costs itself."""
     if not workers:
         yield from ((job, _DECODER.decode(_answer(job, ask, blobs)), True) for job in jobs)
@@ -191,27 +205,36 @@ def _read_all(jobs: list[Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator
     ordered = sorted(jobs, key=lambda job: -sum(part.end_line - part.line for part in job.slices))
     left = dict(enumerate(ordered))
     try:
-        for number, answer in _in_pool(left, ask, blobs, workers):
+        for number, answer in _in_pool(left, ask, blobs, workers, still):
             yield left.pop(number), answer, True
     except BrokenProcessPool:
         for number, job in list(left.items()):
             try:
-                answer = dict(_in_pool({number: job}, ask, blobs, 1))[number]
+                answer = dict(_in_pool({number: job}, ask, blobs, 1, still))[number]
             except BrokenProcessPool:
                 yield job, Answer({}, {part.scope: DIED for part in job.slices}), False
             else:
                 yield job, answer, True
 
 
-def _in_pool(jobs: dict[int, Job], ask: Ask, blobs: Blobs, workers: int) -> Iterator[tuple[int, Answer]]:
+def _in_pool(
+    jobs: dict[int, Job], ask: Ask, blobs: Blobs, workers: int, still: Callable[[str], None]
+) -> Iterator[tuple[int, Answer]]:
     context = multiprocessing.get_context("fork" if can_fork() else "spawn")
     executor = ProcessPoolExecutor(max(1, workers), mp_context=context, initializer=_settle, initargs=(os.getpid(),))
     try:
         futures: dict[Future[bytes], int] = {
             executor.submit(_answer, job, ask, blobs): number for number, job in jobs.items()
         }
-        for future in as_completed(futures):
-            yield futures[future], _DECODER.decode(future.result())
+        heard_at = time.monotonic()
+        while futures:
+            try:
+                for future in as_completed(tuple(futures), STILL_S):
+                    heard_at = time.monotonic()
+                    yield futures.pop(future), _DECODER.decode(future.result())
+            except TimeoutError:
+                if (silent_s := time.monotonic() - heard_at) >= STILL_S:
+                    still(f"no word for {silent_s:.0f} s: {len(futures)} files are left")
     finally:
         processes = list((executor._processes or {}).values())  # noqa: SLF001 - no public way to end a busy worker
         executor.shutdown(wait=False, cancel_futures=True)
@@ -244,9 +267,10 @@ def _answer(job: Job, ask: Ask, blobs: Blobs) -> bytes:
     resolver = _Resolver(dict(job.helpers), blobs)
     for part in job.slices:
         try:
-            body = _cuda_body(part, blobs) if job.cuda else _body(part, blobs, cuda=False)
-            if part.features & (Feature.JIT | Feature.CUDA):
-                body = inlined(body, resolver)
+            is_kernel = bool(part.features & (Feature.JIT | Feature.CUDA))
+            body = _cuda_body(part, blobs) if job.cuda else _python_body(part, blobs, () if is_kernel else job.helpers)
+            if is_kernel:
+                body = inlined(body, resolver, part.params)
             seen = tuple(ask(Subject(body, part.params, part.features)))
         except RecursionError:
             refused[part.scope] = "it nests too deep to be read"
@@ -284,8 +308,13 @@ def _lines(digest: str, blobs: Blobs) -> tuple[bytes, ...]:
 
 
 @lru_cache(maxsize=8)
+def _cuda_code(digest: str, blobs: Blobs) -> Code:
+    return Code(blobs.get(digest))
+
+
+@lru_cache(maxsize=8)
 def _cuda_tree(digest: str, blobs: Blobs) -> Tree:
-    return parsed(blobs.get(digest))
+    return _cuda_code(digest, blobs).tree()
 
 
 def _least(tree: Tree, line: int) -> tuple[int, int, Term] | None:
@@ -296,15 +325,33 @@ def _least(tree: Tree, line: int) -> tuple[int, int, Term] | None:
 @lru_cache(maxsize=256)
 def _body(part: Slice, blobs: Blobs, *, cuda: bool) -> Term:
     if cuda:
-        found = _least(_cuda_tree(part.digest, blobs), part.line)
-        if found is None or found[1] != part.end_line:
-            text = alone(as_functions(blobs.get(part.digest)), part.line, part.end_line)
-            found = _least(tree_of(text), part.line) or found
-        if found is None:
-            raise ValueError("the grammar reads no function there")
-        return found[2]
+        return _cuda_function(part, blobs)
+    return _python_body(part, blobs, ())
+
+
+@lru_cache(maxsize=256)
+def _python_body(part: Slice, blobs: Blobs, helpers: tuple[tuple[str, Slice], ...]) -> Term:
+    """A function, with what measures for it in the place of its calls."""
     source = b"".join(_lines(part.digest, blobs)[part.line - 1 : part.end_line])
-    return read_function(source, part.line, {name: short for name, short in part.libraries if name not in part.params})
+    libraries = {name: short for name, short in part.libraries if name not in part.params}
+    others = (each for name, each in helpers if each.scope != part.scope and name.encode() in source)
+    return read_function(
+        source, part.line, libraries, [(_python_body(each, blobs, ()), each.params) for each in others]
+    )
+
+
+def _cuda_function(part: Slice, blobs: Blobs) -> Term:
+    """A function by its own lines; by the whole file where the grammar needs that, or as the only member of a class."""
+    code = _cuda_code(part.digest, blobs)
+    found = _least(code.tree_between(part.first_line, part.end_line), part.line)
+    if found is None or found[1] != part.end_line:
+        found = _least(_cuda_tree(part.digest, blobs), part.line)
+    if found is None or found[1] != part.end_line:
+        member = Code(alone(code.text, part.line, part.end_line))
+        found = _least(member.tree(), part.end_line) or found  # the text may take its heading for a line longer
+    if found is None:
+        raise ValueError("the grammar reads no function there")
+    return found[2]
 
 
 def _cuda_body(part: Slice, blobs: Blobs) -> Term:
@@ -316,17 +363,3 @@ def _cuda_body(part: Slice, blobs: Blobs) -> Term:
 @lru_cache(maxsize=4096)
 def _size(part: Slice, blobs: Blobs) -> int:
     return sum(1 for _ in _body(part, blobs, cuda=bool(part.features & Feature.CUDA)).walk())
-
-
-def utf8(data: bytes) -> bytes:
-    """The same text in UTF-8, whatever encoding its cookie names."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        try:
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-            return data.decode(encoding).encode()
-        except (SyntaxError, UnicodeDecodeError, LookupError):
-            return data.decode("latin-1").encode()
-    return data

@@ -31,6 +31,8 @@ class Parsed(Enum):
     """Some functions lie under an error node of the grammar, or only an outline by lines could be made."""
     PASSED = "passed"
     """C++ in which no function has the signs that were asked for: names and calls alone, by its text."""
+    JOINED = "joined"
+    """Strings of a Python file that are CUDA: statements are put into them that do not stand there."""
     UNREAD = "unread"
     """Not text of a language that recon reads."""
 
@@ -213,3 +215,5 @@ class Outline(Struct, frozen=True, array_like=True, gc=False):
     binds: tuple[Bind, ...]
     texts: tuple[Text, ...]
     branches: tuple[Branch, ...] = ()
+    strings: "Outline | None" = None
+    """Of Python: what its strings hold of CUDA and C++, as of a file of its own whose lines are the same."""

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from recon.index.cache import OutlineCache, version_of
-from recon.index.reading import utf8
+from recon.index.decoding import utf8
 from recon.index.records import Feature, Outline, Scope, ScopeKind
 from recon.index.tables import Ref
 from recon.ports import Blobs, Progress

@@ -29,7 +29,7 @@ def share(outlines: Iterable[Outline]) -> None:
     Records are frozen; that one of two equal objects stands in the place of the other changes none of them. Records
     that are places, such as call sites, stay objects of their own.
     """
-    for outline in outlines:
+    for outline in (each for whole in outlines for each in (whole, whole.strings) if each is not None):
         one = dict[object, object]().setdefault
         for kind, texts, rows in _TEXTS:
             records: Sequence[Struct] = getattr(outline, kind)

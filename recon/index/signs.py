@@ -132,9 +132,11 @@ def ends_walk(test: ast.expr) -> set[str]:
                 stack += node.values
             case ast.UnaryOp(op=ast.Not()):
                 stack.append(node.operand)
-            case ast.Name():
-                names.add(node.id)
-            case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[other]):
+            case ast.Name(id=name) | ast.NamedExpr(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Compare(
+                left=ast.Name(id=name) | ast.NamedExpr(target=ast.Name(id=name)), ops=[op], comparators=[other]
+            ):
                 if _is_end(op, other):
                     names.add(name)
     return names

@@ -1,8 +1,11 @@
 """A statement without what only readers and type checkers need, and the names that it stands on."""
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+CONSTEXPR = "constexpr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +23,16 @@ class Stripped:
     """Whether it calls something, wherever."""
 
 
-def strip(node: ast.stmt, is_discarded: Callable[[str], bool]) -> Stripped:
+def strip(node: ast.stmt, is_discarded: Callable[[str], bool], means: Callable[[str], str] = str) -> Stripped:
     """Drop annotations, docstrings, imports and calls for the record.
 
     Args:
         node: A definition or an assignment; it is left as it was.
         is_discarded: Whether calls of a name, their results unused, may go.
+        means: What a name of the file stands for.
     """
     copied: ast.stmt = ast.parse(ast.unparse(node)).body[0]
-    dropper = _Dropper(is_discarded)
+    dropper = _Dropper(is_discarded, means)
     made: ast.stmt = ast.fix_missing_locations(dropper.visit(copied))
     imported = {name for name, _ in dropper.imports}
     local = {name for name in _locals(made) if name not in imported}
@@ -38,7 +42,7 @@ def strip(node: ast.stmt, is_discarded: Callable[[str], bool]) -> Stripped:
     return Stripped(
         made,
         free,
-        tuple((name, dotted) for name, dotted in dropper.imports if name in used),
+        tuple((name, dotted) for name, dotted in dict.fromkeys(dropper.imports) if name in used),
         tuple(dropper.dropped),
         any(isinstance(part, ast.Call) for part in ast.walk(made)),
     )
@@ -54,7 +58,8 @@ def bound_in(statement: ast.stmt) -> Iterator[str]:
         case ast.ImportFrom(names=aliases):
             yield from (alias.asname or alias.name for alias in aliases)
         case ast.Assign(targets=targets):
-            yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+            parts = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+            yield from (part.id for part in parts if isinstance(part.ctx, ast.Store))  # `x.y = 1` binds no x
         case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
             yield name
         case _:
@@ -92,26 +97,28 @@ def _bound(node: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _is_constexpr(annotation: ast.expr | None) -> bool:
-    if annotation is None:
-        return False
-    if isinstance(annotation, ast.Constant):
-        return "constexpr" in str(annotation.value)
-    return "constexpr" in names_in(annotation)
-
-
 class _Dropper(ast.NodeTransformer):
-    def __init__(self, is_discarded: Callable[[str], bool]) -> None:
+    def __init__(self, is_discarded: Callable[[str], bool], means: Callable[[str], str]) -> None:
         self._is_discarded = is_discarded
+        self._means = means
         self.imports: list[tuple[str, str]] = []
         self.dropped: list[str] = []
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
-        if not _is_constexpr(node.annotation):
+        if self._is_constexpr(node.annotation):
+            # By this name: Triton's interpreter compares the text of annotations, and knows no alias of its module.
+            node.annotation = ast.Name(CONSTEXPR, ast.Load())
+            self.imports.append((CONSTEXPR, f"triton.language.{CONSTEXPR}"))
+        else:
             node.annotation = None
-        elif isinstance(node.annotation, ast.Constant):  # written as text: Triton's interpreter wants the thing itself
-            node.annotation = ast.parse(str(node.annotation.value), mode="eval").body
         return node
+
+    def _is_constexpr(self, annotation: ast.expr | None) -> bool:
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            spelled = set(re.findall(r"\w+", annotation.value))
+        else:
+            spelled = names_in(annotation) if annotation is not None else set()
+        return any(self._means(name).rpartition(".")[2] == CONSTEXPR for name in spelled)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
@@ -139,7 +146,9 @@ class _Dropper(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        if _is_constexpr(node.annotation) or (isinstance(node.annotation, ast.Name) and node.annotation.id == "object"):
+        if self._is_constexpr(node.annotation) or (
+            isinstance(node.annotation, ast.Name) and node.annotation.id == "object"
+        ):
             self.generic_visit(node)
             return node
         if node.value is None:

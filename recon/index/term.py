@@ -32,6 +32,8 @@ class Term(Struct, frozen=True, gc=False):
 
     def walk(self) -> list["Term"]:
         """This node and all below it, in source order; a list, since a generator takes twice as long."""
+        if not self.parts:  # as of most that is asked for
+            return [self]
         found: list[Term] = []
         stack = [self]
         pop, keep = stack.pop, found.append
@@ -44,6 +46,8 @@ class Term(Struct, frozen=True, gc=False):
 
     def dotted(self) -> str:
         """The dotted name that this term spells, or an empty string."""
+        if self.op != "attr":
+            return self.text if self.op == "name" else ""
         names = []
         term = self
         while term.op == "attr":

@@ -12,11 +12,18 @@ from functools import partial
 
 from recon.index.inner import (
     NESTING,
+    Helper,
     Inner,
     answering,
+    appending,
+    arity_of,
+    at_line,
     copy,
+    functions_beside,
     inner_functions,
+    keywords_of,
     of_lambda,
+    part_at,
     renamed,
     returns_of,
     set_in,
@@ -30,17 +37,19 @@ MAX_GROWN = 6_000
 _NOTHING = Term("block")
 
 
-def unfolded(body: Term) -> Term:
+def unfolded(body: Term, helpers: Sequence[Helper] = ()) -> Term:
     """A function's Term with its inner functions where they are called.
 
     Args:
         body: The `def` Term; the parameters of inner functions stand behind their bodies.
+        helpers: Functions beside it that are put where they are called, too.
 
     Returns:
         The same without the inner functions that were put elsewhere; the Term itself where that would make it too
         large.
     """
-    unfolder = _Unfolder({each.name: each for each in inner_functions(body)})
+    known = functions_beside(helpers)
+    unfolder = _Unfolder({**known, **{each.name: each for each in inner_functions(body)}}, frozenset(known))
     try:
         written = unfolder.statement(body)
     except _GrownTooLargeError:
@@ -64,6 +73,8 @@ class _Unfolder:
     """One function being written out. What an expression needs done before it waits in `pending`."""
 
     known: Mapping[str, Inner]
+    beside: frozenset[str] = frozenset()
+    """Those that stand beside the function: what they do has the line of their call."""
     pending: list[Term] = field(default_factory=list)
     placed: dict[int, Term] = field(default_factory=dict)
     """Inner functions that stand where they were called, by identity; kept, so that it is given to no other Term."""
@@ -108,8 +119,9 @@ class _Unfolder:
         for target in targets:
             if target.op == "name" and value.op == "tuple":
                 self.tuples[target.text] = len(value.parts)
-            if target.op == value.op == "name" and value.text in self.counters:
-                self.counters[target.text] = self.counters[value.text]
+            taken = value.parts[2] if value.op == "comp" and len(value.parts) == 3 else value  # `[a for a, b in taken]`
+            if target.op == taken.op == "name" and taken.text in self.counters:
+                self.counters[target.text] = self.counters[taken.text]
 
     def _apart(self, do: Callable[[], Term]) -> tuple[list[Term], Term]:
         """What a value needs done before it, and the value."""
@@ -128,8 +140,10 @@ class _Unfolder:
             return term
         parts = tuple(map(self.value, term.parts))
         changed = term if parts == term.parts else Term(term.op, term.text, parts, term.line)
+        if term.op == "dict" and self.active:
+            return self._with_entry(changed)
         if term.op == "index" and parts[0].op == "tuple" and len(parts) == 2:  # the state of a loop, part by part
-            return _part(parts[0], parts[1]) or changed
+            return part_at(parts[0], parts[1]) or changed
         return self._call(changed) if term.op == "call" else changed
 
     def _call(self, call: Term) -> Term:
@@ -141,6 +155,14 @@ class _Unfolder:
         unfold = _LIBRARY.get(word)
         return (unfold(self, call, given) if unfold else None) or call
 
+    def _with_entry(self, term: Term) -> Term:
+        """`{**table, key: value}`: a table that is never changed, stored into all the same."""
+        whole, table, *entry = term.parts or (_NOTHING,) * 2
+        if whole.op != "none" or table.op != "name" or len(entry) != 2 or entry[0].op in ("none", "const"):
+            return term
+        self._do(Term("assign", "", (Term("index", "", (table, entry[0]), term.line), entry[1]), term.line))
+        return table
+
     def _comprehension(self, term: Term) -> Term:
         """A comprehension as a loop, where its parts need anything done first or end it."""
         clauses = [part for part in term.parts[1:] if part.op != "if"]
@@ -151,7 +173,7 @@ class _Unfolder:
             parts = (term.parts[0], *term.parts[1:at], iterable, *term.parts[at + 1 :])
             return Term("comp", "", parts, term.line)
         made = self._fresh("made", term)
-        body: tuple[Term, ...] = (*before, _append(made, element))
+        body: tuple[Term, ...] = (*before, appending(made, element))
         for test in [part for part in term.parts[1:] if part.op == "if"]:
             body = (Term("if", "", (test.parts[0], Term("block", "", body, term.line), _NOTHING), term.line),)
         self._do(Term("assign", "", (made, Term("tuple", "", (), term.line)), term.line))
@@ -167,11 +189,11 @@ class _Unfolder:
 
     # Inner functions
 
-    def function(self, term: Term) -> Inner | None:
+    def function(self, term: Term | None) -> Inner | None:
         """The inner function that an argument is."""
-        if term.op == "lambda":
+        if term is not None and term.op == "lambda":
             return of_lambda(term)
-        return self.known.get(term.text) if term.op == "name" else None
+        return self.known.get(term.text) if term is not None and term.op == "name" else None
 
     def _apply(self, function: Inner, given: Sequence[Term]) -> Term | None:
         """What a call of an inner function gives; None where it stays a call."""
@@ -191,6 +213,8 @@ class _Unfolder:
                 self._do(Term("assign", "", (names[parameter], value), function.whole.line))
         self.placed[id(function.whole)] = function.whole
         body = renamed(taken_apart(function.body, names, is_set), names)
+        if function.name in self.beside:
+            body = at_line(body, given[0].line if given else 0)
         outer = self.active, self.known
         self.active = (*self.active, function.name)
         self.known = {**self.known, **{each.name: each for each in inner_functions(body)}}
@@ -236,9 +260,9 @@ class _Unfolder:
 
     def while_loop(self, call: Term, given: Sequence[Term]) -> Term | None:
         """`while_loop(cond, body, state)`: of JAX with one state, of torch with its parts as arguments."""
-        named = _named(call)
+        named = keywords_of(call)
         test, body, first = (*given, *(named[k] for k in _WHILE if k in named), *[None] * 3)[:3]
-        asks, does = (self.function(each) if each is not None else None for each in (test, body))
+        asks, does = map(self.function, (test, body))
         if asks is None or does is None or first is None:
             return None
         parts = self._parts_of(first, does)
@@ -254,9 +278,9 @@ class _Unfolder:
 
     def fori_loop(self, call: Term, given: Sequence[Term]) -> Term | None:
         """`fori_loop(low, high, body, state)`."""
-        named = _named(call)
+        named = keywords_of(call)
         low, high, body, first = (*given, *(named[k] for k in _FORI if k in named), *[None] * 4)[:4]
-        does = self.function(body) if body is not None else None
+        does = self.function(body)
         if does is None or low is None or high is None or first is None:
             return None
         state, counter = self._state("state", call, self._parts_of(first, does)), self._fresh("round", call)
@@ -269,20 +293,34 @@ class _Unfolder:
 
     def scan(self, call: Term, given: Sequence[Term]) -> Term | None:
         """`scan(body, state, elements)`, which gives the last state and what each round made."""
-        named = _named(call)
+        named = keywords_of(call)
         body, first, elements = (*given, *(named[k] for k in _SCAN if k in named), *[None] * 3)[:3]
-        does = self.function(body) if body is not None else None
+        does = self.function(body)
         if does is None or first is None or elements is None:
             return None
-        state, made = self._state("state", call, _arity(first)), self._fresh("made", call)
+        state, made = self._state("state", call, arity_of(first)), self._fresh("made", call)
         element, elements = self._element(elements)
         self._do(Term("assign", "", (state, first), call.line))
         inside, after = self._apart(partial(self._applied, does, (state, element), call))
         new = self._fresh("new", call)
         given_back = Term("assign", "", (Term("tuple", "", (state, new), call.line), after), call.line)
-        rounds = (*inside, given_back, _append(made, new))
+        rounds = (*inside, given_back, appending(made, new))
         self._do(Term("for", "", (element, elements, Term("block", "", rounds, call.line)), call.line))
         return Term("tuple", "", (state, made), call.line)
+
+    def folded(self, call: Term, given: Sequence[Term]) -> Term | None:
+        """`reduce(f, elements, first)`."""
+        does = self.function(given[0]) if len(given) == 3 else None
+        if does is None:
+            return None
+        parts = self._parts_of(given[2], does)
+        state = self._state("state", call, parts if parts > 1 else 0)  # `{0}` is a set of one
+        element, elements = self._element(given[1])
+        self._do(Term("assign", "", (state, given[2]), call.line))
+        inside, after = self._apart(partial(self._applied, does, (state, element), call))
+        rounds = (*inside, Term("assign", "", (state, after), call.line))
+        self._do(Term("for", "", (element, elements, Term("block", "", rounds, call.line)), call.line))
+        return state
 
     def branch(self, call: Term, given: Sequence[Term]) -> Term | None:
         """`cond(test, then, otherwise, *operands)`, of torch with a tuple of operands."""
@@ -304,8 +342,7 @@ class _Unfolder:
 
     def best(self, call: Term, given: Sequence[Term]) -> Term | None:
         """`max(paths, key=length)`: the element with the greatest value."""
-        key = _named(call).get("key")
-        function = self.function(key) if key is not None else None
+        function = self.function(keywords_of(call).get("key"))
         if function is None or len(given) != 1:
             return None
         element, winner, best = (self._fresh(word, call) for word in ("each", "best", "value"))
@@ -318,16 +355,25 @@ class _Unfolder:
         self._do(Term("for", "", (element, given[0], Term("block", "", rounds, call.line)), call.line))
         return winner
 
+    def ranked(self, call: Term, given: Sequence[Term]) -> Term | None:
+        """`sorted(paths, key=length)`: the elements beside what they are ranked by."""
+        function = self.function(keywords_of(call).get("key"))
+        if function is None or len(given) != 1:
+            return None
+        return Term("call", "", (call.parts[0], given[0], self._made(function, given[0], call)), call.line)
+
     def each(self, call: Term, given: Sequence[Term]) -> Term | None:
         """`map(f, elements)`."""
-        function = self.function(given[0]) if given else None
-        if function is None or len(given) != 2:
-            return None
+        function = self.function(given[0]) if len(given) == 2 else None
+        return self._made(function, given[1], call) if function is not None else None
+
+    def _made(self, function: Inner, elements: Term, call: Term) -> Term:
+        """A list of what a function makes of each element."""
         element, made = self._fresh("each", call), self._fresh("made", call)
         inside, value = self._apart(partial(self._applied, function, (element,), call))
         self._do(Term("assign", "", (made, Term("tuple", "", (), call.line)), call.line))
-        rounds = Term("block", "", (*inside, _append(made, value)), call.line)
-        self._do(Term("for", "", (element, given[1], rounds), call.line))
+        rounds = Term("block", "", (*inside, appending(made, value)), call.line)
+        self._do(Term("for", "", (element, elements, rounds), call.line))
         return made
 
     def taken(self, call: Term, given: Sequence[Term]) -> Term | None:
@@ -342,7 +388,7 @@ class _Unfolder:
         fails = Term("if", "", (Term("not", "", (passes,), call.line), leaves, _NOTHING), call.line)
         counter = self.counters[made.text] = self._fresh("taken", call)
         counted = Term("assign", "+", (counter, Term("const", "1", (), call.line)), call.line)
-        rounds = Term("block", "", (*inside, fails, _append(made, element), counted), call.line)
+        rounds = Term("block", "", (*inside, fails, appending(made, element), counted), call.line)
         self._do(Term("assign", "", (made, Term("tuple", "", (), call.line)), call.line))
         self._do(Term("for", "", (element, elements, rounds), call.line))
         return made
@@ -379,27 +425,6 @@ class _Unfolder:
         return self._state("each", elements, len(elements.parts) - 1 if is_zip else 0), elements
 
 
-def _arity(value: Term) -> int:
-    return len(value.parts) if value.op == "tuple" else 0
-
-
-def _named(call: Term) -> dict[str, Term]:
-    return {part.text: part.parts[0] for part in call.parts[1:] if part.op == "kw"}
-
-
-def _part(whole: Term, key: Term) -> Term | None:
-    """The part of a tuple that a literal key names."""
-    if key.op != "const" or not key.text.lstrip("-").isdigit():
-        return None
-    position = int(key.text)
-    return whole.parts[position] if -len(whole.parts) <= position < len(whole.parts) else None
-
-
-def _append(made: Term, element: Term) -> Term:
-    method = Term("attr", "append", (made,), made.line)
-    return Term("do", "", (Term("call", "", (method, element), made.line),), made.line)
-
-
 _WHILE = ("cond_fun", "body_fun", "init_val")
 _FORI = ("lower", "upper", "body_fun", "init_val")
 _SCAN = ("f", "init", "xs")
@@ -409,9 +434,11 @@ _LIBRARY: Mapping[str, Callable[[_Unfolder, Term, Sequence[Term]], Term | None]]
     "while_loop": _Unfolder.while_loop,
     "fori_loop": _Unfolder.fori_loop,
     "scan": _Unfolder.scan,
+    "reduce": _Unfolder.folded,
     "cond": _Unfolder.branch,
     "max": _Unfolder.best,
     "min": _Unfolder.best,
+    "sorted": _Unfolder.ranked,
     "map": _Unfolder.each,
     "takewhile": _Unfolder.taken,
     "len": _Unfolder.counted,

@@ -208,7 +208,7 @@ class BlobStore:
         return Pruned(gone, freed)
 
     def _blob(self, digest: str) -> Path:
-        return self.root / "blobs" / digest[:2] / digest[2:]
+        return self.root / f"blobs/{digest[:2]}/{digest[2:]}"
 
     def _keyed(self, folder: str, key: str) -> Path:
         return self.root / folder / digest_of(key.encode("utf-8", "surrogatepass"))

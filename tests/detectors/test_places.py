@@ -64,6 +64,20 @@ def count(p):
     assert ["verify"] == doors(source)
 
 
+def test_whoever_calls_through_the_name_that_a_module_gives_to_what_it_builds_is_a_door() -> None:
+    """The name is imported; what else is called through it has no part in the kernel."""
+    files = {
+        "ops.py": "from torch.utils.cpp_extension import load\n\nbuilt = load('walk', sources=['walk.cuh'])\n",
+        "engine.py": "from ops import built\n\ndef step(p):\n    built.launch(p)\n\ndef tell(p):\n    built.count(p)\n",
+        "other.py": "import built\n\ndef run(p):\n    built.launch(p)\n",
+        "csrc/walk.cuh": CUDA,
+    }
+    index = indexed(files)
+    found = doors_of(index, index.function(ref_of(index.names, "csrc/walk.cuh:Walk")))
+
+    assert ["step"] == [door.symbol for door in found if door.path != "ops.py"]
+
+
 @pytest.mark.parametrize("name", ["sidewalk.cuh", "walk.cu", "a walk.cuh in words"])
 def test_another_file_has_no_door_here(name: str) -> None:
     """The name must be the file's, whole."""

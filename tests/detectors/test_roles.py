@@ -91,7 +91,7 @@ def test_names_decide_nothing() -> None:
 def test_an_object_is_the_attributes_that_are_asked_of_it() -> None:
     found = roles(OBJECT, "sample", draft="torch.Tensor", rows="torch.Tensor", extra="torch.Tensor | None")
 
-    assert ["draft", "rows", "state.greedy", "state.heat", "state.seeds", "extra", "fast"] == list(found)
+    assert ["draft", "rows", "state.greedy", "state.seeds", "state.heat", "extra", "fast"] == list(found)
     assert "bool" == found["state.greedy"].kind == found["fast"].kind
     assert "mapping" == found["state.seeds"].kind
     assert "target_logits" == found["rows"].roles[0]
@@ -107,3 +107,28 @@ def test_what_the_source_demands_of_an_array_is_known(check: str, rank: int) -> 
     found = roles(f"def f(x, y):\n    {check}\n    return x[0] == y[0]\n", "f", x="torch.Tensor", y="torch.Tensor")
 
     assert rank == found["x"].rank
+
+
+SWITCHED = """
+def inner(way):
+    return 1 if way == "mean" else 2
+
+def outer(x, rows, how="most", plain="no", other=3):
+    if how != "most":
+        x = x + inner(how)
+    return torch.softmax(rows, -1).argmax(-1) == x[0]
+"""
+
+
+def test_texts_that_choose_a_way_are_known_through_calls() -> None:
+    found = roles(SWITCHED, "outer", how="str", x="torch.Tensor")
+
+    assert ("str", ("mean", "most")) == (found["how"].kind, found["how"].options)
+    assert () == found["plain"].options == found["other"].options
+
+
+def test_what_a_distribution_is_made_of_is_an_array_without_an_annotation() -> None:
+    assert ("tensor", "target_logits") == (
+        roles(SWITCHED, "outer")["rows"].kind,
+        roles(SWITCHED, "outer")["rows"].roles[0],
+    )

@@ -2,7 +2,8 @@
 
 from textwrap import dedent
 
-from recon.index.cuda_terms import functions, parsed
+from recon.index.cuda_code import Code
+from recon.index.cuda_terms import functions
 from recon.index.python_terms import read_function
 from recon.index.term import Term
 
@@ -24,7 +25,7 @@ def python(source: str, first_line: int = 1) -> Term:
 
 def cuda(source: str) -> Term:
     """The Term of the first function in a CUDA source."""
-    return next(iter(functions(parsed(dedent(source).lstrip("\n").encode()))))[2]
+    return next(iter(functions(Code(dedent(source).lstrip("\n").encode()).tree())))[2]
 
 
 def statements(term: Term) -> list[str]:

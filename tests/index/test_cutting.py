@@ -155,3 +155,71 @@ def test_nothing_of_the_tree_runs_while_it_is_cut() -> None:
     made("f", "t.py", tree)
 
     assert "ran" not in sys.modules
+
+
+ENVIRONMENT = {
+    "e/__init__.py": "",
+    "e/env.py": """
+        import os
+        class Field:
+            frozen = False
+            def __init__(self, default):
+                self.default = default
+            def __set_name__(self, owner, name):
+                self.name = name
+            def get(self):
+                return type(self.default)(os.getenv(self.name, self.default))
+        def on_card():
+            import json
+            import os.path as paths
+            return bool(json.loads("0")) and paths.exists("/")
+        class All:
+            E_LENGTH = Field(-1.0)
+            E_CARD = Field(on_card)
+        every = All()
+        Field.frozen = True
+        """,
+    "e/accept.py": """
+        import json
+        from e.env import every
+        LENGTH = every.E_LENGTH.get()
+        def forced(x, length=LENGTH, kind=json.dumps("one")):
+            return x, length, kind
+        """,
+}
+
+
+def test_a_default_that_the_module_computes_when_it_is_imported_travels_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out of an object whose class is changed further on, and whose functions import libraries inside themselves."""
+    one = made("forced", "e/accept.py", ENVIRONMENT)
+    monkeypatch.delenv("E_LENGTH", raising=False)
+    unset = run(one)
+    monkeypatch.setenv("E_LENGTH", "2.5")
+
+    assert (3, -1.0, '"one"') == unset.forced(3)
+    assert (3, 2.5, '"one"') == run(one).forced(3)
+    assert () == one.replaced
+    assert {"e/env.py:Field", "e/env.py:on_card", "e/accept.py:LENGTH"} <= set(one.taken)
+
+
+def test_a_library_that_functions_of_two_files_import_inside_themselves_is_one() -> None:
+    tree = {
+        "m/__init__.py": "",
+        "m/a.py": "from m.b import left\nimport json\ndef both(x):\n    return left(x) + json.dumps(x)\n",
+        "m/b.py": "def left(x):\n    import json\n    import os.path\n    return json.dumps(x) + os.path.sep\n",
+    }
+
+    assert "1/1" == run(made("both", "m/a.py", tree)).both(1)
+
+
+def test_what_is_known_when_a_kernel_is_compiled_goes_by_one_name_whatever_the_tree_calls_it() -> None:
+    tree = {
+        "m/__init__.py": "",
+        "m/a.py": "from triton import language as l\nfrom m.b import part\ndef k(x, N: l.constexpr):\n    part(x, N)\n",
+        "m/b.py": "from triton.language import constexpr as known\ndef part(x, N: 'known', W: known = 2):\n    pass\n",
+    }
+    text = made("k", "m/a.py", tree).text
+
+    assert "def k(x, N: constexpr):" in text
+    assert "W: constexpr=2" in text
+    assert 1 == text.count("from triton.language import constexpr\n")

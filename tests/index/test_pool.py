@@ -24,11 +24,12 @@ from recon.records.source import SourceFile
 
 
 class FolderBlobs:
-    """Blobs in a folder; those named in `deadly` end the process that reads them."""
+    """Blobs in a folder; those named in `deadly` end the process that reads them, the `slow` one takes a while."""
 
-    def __init__(self, folder: Path, deadly: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, deadly: Sequence[str] = (), slow: str = "") -> None:
         self.folder = folder
         self.deadly = deadly
+        self.slow = slow
 
     def put(self, path: str, data: bytes) -> SourceFile:
         digest = blake2b(data, digest_size=16).hexdigest()
@@ -38,6 +39,8 @@ class FolderBlobs:
     def get(self, digest: str) -> bytes:
         if digest in self.deadly and multiprocessing.parent_process() is not None:
             os.kill(os.getpid(), signal.SIGKILL)
+        if digest == self.slow:
+            time.sleep(0.5)
         try:
             return (self.folder / digest).read_bytes()
         except FileNotFoundError:
@@ -50,12 +53,14 @@ class Counted(Silent):
     def __init__(self) -> None:
         self.total: int | None = 0
         self.done = 0
+        self.notes: list[str] = []
 
     def start(self, task: str, total: int | None) -> None:
         self.total = total
 
     def advance(self, amount: int = 1, note: str = "") -> None:
         self.done += amount
+        self.notes += [note] if note else []
 
 
 @pytest.fixture
@@ -90,6 +95,19 @@ def test_equal_files_are_read_once_and_progress_counts_blobs(blobs: FolderBlobs)
 
     assert 5 == len(found)
     assert (5, 5) == (progress.total, progress.done)
+
+
+def test_readers_that_say_nothing_are_spoken_of(blobs: FolderBlobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the file that may be why: on a terminal and in a log it must be seen that something goes on."""
+    monkeypatch.setattr(pool, "STILL_S", 0.1)
+    (file,) = some_files(blobs, 1)
+    progress = Counted()
+    with OutlineCache(blobs.folder / "cache.db") as cache:
+        list(outlines([file], FolderBlobs(blobs.folder, slow=file.digest), cache, progress, 1))
+    said = {note.partition(" s: ")[2] for note in progress.notes}
+
+    assert {"1 process at 1 file, pkg/m0.py the largest"} == said
+    assert 1 == progress.done
 
 
 def test_no_files_give_no_outlines(blobs: FolderBlobs) -> None:

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib import resources
@@ -14,6 +15,7 @@ import pytest
 
 from recon.detectors import registry
 from recon.errors import Unreadable
+from recon.index import reading
 from recon.index.cache import OutlineCache
 from recon.index.index import Index, index_of
 from recon.index.reading import READERS, ROWS_AT_ONCE, Subject
@@ -49,6 +51,7 @@ class Counted(Silent):
     def __init__(self) -> None:
         self.totals: list[int | None] = []
         self.done = 0
+        self.notes: list[str] = []
 
     def start(self, task: str, total: int | None) -> None:
         self.totals.append(total)
@@ -56,6 +59,7 @@ class Counted(Silent):
 
     def advance(self, amount: int = 1, note: str = "") -> None:
         self.done += amount
+        self.notes += [note] if note else []
 
 
 # Questions, at module level so that workers can be sent them
@@ -75,6 +79,12 @@ def others(subject: Subject) -> Sequence[Sighting]:
 def nothing(subject: Subject) -> Sequence[Sighting]:
     """Nothing is seen."""
     return []
+
+
+def dawdles(subject: Subject) -> Sequence[Sighting]:
+    """It takes a while."""
+    time.sleep(0.5)
+    return names(subject)
 
 
 def kills(subject: Subject) -> Sequence[Sighting]:
@@ -171,6 +181,15 @@ def test_what_is_known_already_does_not_come_first(read: Read) -> None:
     index = read({"a.py": loop("sooner"), "b.py": loop("later")}, names, LOOPS)
 
     assert ["a.py", "b.py"] == [ref.path for ref in index.sightings]
+
+
+def test_workers_that_say_nothing_are_spoken_of(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "STILL_S", 0.1)
+    progress = Counted()
+    index = read({"a.py": loop("one")}, dawdles, progress=progress, workers=1)
+
+    assert ["a.py"] == [ref.path for ref in index.sightings]
+    assert {"1 files are left"} == {note.partition(" s: ")[2] for note in progress.notes}
 
 
 def test_answers_are_kept(read: Read) -> None:

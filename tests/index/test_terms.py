@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from recon.index.cuda_terms import functions, parsed
+from recon.index.cuda_code import Code
+from recon.index.cuda_terms import functions
 from recon.index.python_terms import MAX_SLICE_BYTES, read_function
 from tests.index.spelled import cuda, lines, python, spelled, statements
 
@@ -158,7 +159,7 @@ def test_branches_nest_and_other_suites_are_laid_flat() -> None:
         "(if a (block (do (call one))) (block (if b (block (do (call two))) (block))))",
         "(block (assign h (call open p)) (do lock) (do (call three)))",
         "(block (do (call four)) (do (call five)) (do (call six)))",
-        "(block (if:match x (block (do (call seven))) (block)))",
+        "(block (if (compare:== x 1) (block (do (call seven))) (block)))",
     ] == statements(python(source))
 
 
@@ -221,6 +222,7 @@ LINES = [
     ("while", 30),
     ("break", 30),
     ("if", 33),
+    ("assign", 33),
     ("def", 35),
     ("return", 38),
     ("return", 39),
@@ -329,10 +331,10 @@ def test_long_literals_are_cut() -> None:
             "(if:match a (block (do (call f))) (block)) (if:match a (block (do (call g))) (block))",
         ),
         ("k<<<grid, block, 0, s>>>(a, b);", "(do (call (index k (none)) a b))"),
-        ("auto l = [&](int q) { return q; };", "(assign l (lambda (block (return q))))"),
+        ("auto l = [&](int q) { return q; };", "(assign l (lambda (block (return q)) q))"),
         (
             "auto l = [=] __device__ (int q) { f(q); return q; };",
-            "(assign l (lambda (block (do (call f q)) (return q)))) (block:inner (do (call f q)) (return q))",
+            "(assign l (lambda (block (do (call f q)) (return q)) q)) (block:inner (do (call f q)) (return q))",
         ),
         (
             "e([&] { g([&] { f(); }); });",
@@ -386,7 +388,7 @@ int S::w(int a) {
 }
 }
 """
-    found = [(first, last, term.text) for first, last, term in functions(parsed(source))]
+    found = [(first, last, term.text) for first, last, term in functions(Code(source).tree())]
 
     assert [(3, 5, "k"), (7, 7, "m"), (9, 11, "w")] == found
 
@@ -394,7 +396,7 @@ int S::w(int a) {
 def test_broken_cuda_gives_what_can_be_read() -> None:
     """The grammar knows no macros; functions beside one are read all the same."""
     source = b"#define X(\nDISPATCH(T, [&] { f( })\n__global__ void k(int* p) { p[0] = 1; }\n"
-    found = {term.text: statements(term) for _, _, term in functions(parsed(source))}
+    found = {term.text: statements(term) for _, _, term in functions(Code(source).tree())}
 
     assert ["(assign (index p 0) 1)"] == found.get("k")
 
@@ -402,13 +404,13 @@ def test_broken_cuda_gives_what_can_be_read() -> None:
 @pytest.mark.parametrize("data", [b"", b"\0" * 100, b"\xff\xfe{}", b"void f() {", b"}" * 1000, b"(" * 5000])
 def test_no_bytes_are_too_strange_for_the_cuda_reader(data: bytes) -> None:
     """Whatever a file holds, reading it ends in Terms or in nothing."""
-    assert all("def" == term.op for _, _, term in functions(parsed(data)))
+    assert all("def" == term.op for _, _, term in functions(Code(data).tree()))
 
 
 def test_lambdas_within_lambdas_take_no_longer_than_their_text() -> None:
     source = "h();"
     for _ in range(40):
         source = f"auto f = [&] {{ x(); {source} return [&] {{ return y; }}; }};"
-    body = next(functions(parsed(f"int k() {{ {source} }}".encode())))[2]
+    body = next(functions(Code(f"int k() {{ {source} }}".encode()).tree()))[2]
 
     assert sum(1 for _ in body.walk()) < 2_000

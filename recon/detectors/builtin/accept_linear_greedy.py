@@ -6,12 +6,12 @@ What it is
 
 What counts
     shaped: two token sequences are compared position by position, something ends acceptance at the first mismatch (a
-    flag, a break, a running product, a scan, the place of the first mismatch), and one of the sequences is written out,
-    read at the accepted length, or given back together with it.
+    flag, a break, a running product, a scan, the place of the first mismatch, a call of the function itself that is not
+    made), and one of the sequences is written out, read at the accepted length, or given back together with it.
 
     partial: there is no such comparison, and the behaviour follows from another rule: rejection sampling, which at
     temperature 0 accepts exactly the argmax, or a tree whose nodes have one child each. Partial as well where a runner
-    reaches a function that gives back the number of leading matches alone.
+    reaches a function that gives back the number of leading matches alone, or a kernel that stores it.
 
 Blind spots
     Whether the second sequence really is the argmax of the target is not followed into the caller. A comparison in one
@@ -22,8 +22,8 @@ Sources
     Leviathan et al., 2023, at temperature 0; Stern et al., Blockwise parallel decoding, 2018.
 """
 
-from recon.detectors.api import Case, Detector, Findings, Index, Standing
-from recon.detectors.places import outside, reach_of, seen
+from recon.detectors.api import Case, Detector, Findings, Index, Reach, Standing
+from recon.detectors.places import outside, reach_of, seen, with_doors
 from recon.detectors.shapes.catalog import GREEDY_CHAIN, GREEDY_WALK, LEADING_COUNT, STOCHASTIC_CHAIN
 
 _BY_RATIO = (
@@ -45,7 +45,8 @@ def detect(index: Index) -> Findings:
     counts = seen(index, LEADING_COUNT.id)
     if chains:
         return Findings(evidence=tuple(chains), nearest=tuple(counts), reach=reach_of(chains))
-    others = walks or ratios or [place for place in counts if place.scope]
+    counted = with_doors(index, LEADING_COUNT.id)
+    others = walks or ratios or (counted if reach_of(counted) is Reach.WIRED else [])
     lacks = _BY_TREE if walks else _BY_RATIO if ratios else _COUNTED if others else ""
     elsewhere = outside(index, *_WORDS)
     return Findings(
@@ -187,6 +188,22 @@ class EngineCore:
     def step(self):
         return self.runner.execute_model()
 """
+_STORED = """
+@triton.jit
+def first(draft, said, n, K, BLOCK: tl.constexpr):
+    r = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    d = tl.load(draft + r * K + i, mask=i < K, other=-1)
+    s = tl.load(said + r * (K + 1) + i, mask=i < K, other=-2)
+    tl.store(n + r, tl.min(tl.where(d == s, BLOCK, i), axis=0))
+
+
+class Rule:
+    def count(self, logits, drafts):
+        n = torch.empty(len(drafts))
+        first[(len(drafts),)](drafts, logits.argmax(-1), n, 4, 8)
+        return n
+"""
 _ACCURACY = """
 def prefix_accuracy(logits, labels):
     return (logits.argmax(-1) == labels).cumprod(-1).sum(-1).float().mean()
@@ -237,6 +254,12 @@ CASES = (
     Case("a count beside the target's tokens", {"a.py": _WITH_COUNT}, Standing.PRESENT),
     Case("a count alone that a runner reaches", {"a.py": _COUNT}, Standing.PARTIAL),
     Case("a count alone that no runner reaches", {"a.py": _COUNT.partition("class Runner")[0]}, Standing.ABSENT),
+    Case(
+        "a count that a kernel stores",
+        {"a.py": f"{_STORED}\n\nclass Runner{_COUNT.partition('class Runner')[2]}"},
+        Standing.PARTIAL,
+    ),
+    Case("a count that a kernel stores for nobody", {"a.py": _STORED}, Standing.ABSENT),
     Case("an accuracy over leading matches", {"a.py": _ACCURACY}, Standing.ABSENT),
     Case("a list that ends at the first match", {"a.py": _UNTIL}, Standing.ABSENT),
     Case("a marker that ends a run", {"a.py": _MARKERS}, Standing.ABSENT),

@@ -86,6 +86,26 @@ def accept(ids, p, q):
     rest = torch.clamp(p - q, min=0).sum(-1)
     return keep, torch.multinomial(rest, 1)
 """
+_BY_A_METHOD = """
+class Sampler:
+    def coins(self, seeded, b, k):
+        if not seeded:
+            return torch.rand(b, k)
+        out = torch.empty(b, k)
+        for i in range(b):
+            out[i] = torch.rand(k, generator=seeded[i])
+        return out
+
+    def accepted(self, p, q, ids, seeded):
+        b, k, _ = q.shape
+        row, place = torch.arange(b)[:, None], torch.arange(k)
+        coins = self.coins(seeded, b, k)
+        return coins < torch.minimum(p[row, place, ids] / q[row, place, ids], torch.full((1,), 1))
+
+    def rest(self, p, q):
+        left = torch.clamp(p - q, min=self.tiny)
+        return left / torch.sum(left, dim=-1).reshape(-1, 1, 1)
+"""
 _STRUCK_OUT = """
 def accept(draft, probs, coins):
     out = []
@@ -136,6 +156,7 @@ CASES = (
     Case("the target's probability alone, the token struck out", {"a.py": _STRUCK_OUT}, Standing.PARTIAL),
     Case("a sum of probabilities is no test of one", {"a.py": _NUCLEUS}, Standing.ABSENT),
     Case("gathers in torch", {"a.py": _GATHER}, Standing.PRESENT),
+    Case("numbers drawn by a method of its own", {"a.py": _BY_A_METHOD}, Standing.PRESENT),
     Case("exact match is no rejection sampling", {"a.py": _EXACT}, Standing.ABSENT),
 )
 DETECTOR = Detector(

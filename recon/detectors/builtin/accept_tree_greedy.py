@@ -5,7 +5,7 @@ What it is
     each at the node before it. One forward pass then yields the best of many branches, not only of one chain.
 
 What counts
-    shaped: in one function the next node is found from the current one (by links, fields of nodes, dictionaries,
+    shaped: in one function the next node is found from the current one (by links, fields of nodes, maps, patterns,
     parents, ranges or a filter of its children, a call of the function itself) and its drafted token is compared with
     the target's choice at the node reached; a match is counted, written out or given back.
     shaped, too: all nodes or paths are judged together (a frontier, the rows of an ancestor mask or its bits, a table,
@@ -320,6 +320,38 @@ def region(near, colours, start):
     return kept
 """
 
+_EDGES = """
+class Tree:
+    def accept(self, said):
+        at, path = 0, []
+        while True:
+            for edge in self.edges:
+                if edge.source == at and edge.token == said[at]:
+                    path.append(edge.target)
+                    at = edge.target
+                    break
+            else:
+                return path
+"""
+_EDGES_OF_TEXT = """
+class Automaton:
+    def read(self, text):
+        at, path = 0, []
+        for place in range(len(text)):
+            for edge in self.edges:
+                if edge.source == at and edge.token == text[place]:
+                    path.append(edge.target)
+                    at = edge.target
+                    break
+        return path
+"""
+_FIRST_MISS = """
+def best(tokens, said, paths, lengths):
+    miss = tokens[paths[:, 1:]] != said[paths[:, :-1]]
+    n = np.where(miss.any(1), miss.argmax(1), lengths - 1)
+    row = n.argmax()
+    return paths[row, : n[row] + 1], said[paths[row, n[row]]]
+"""
 _OUTSIDE = """
 from kernels import verify_tree_greedy
 
@@ -369,6 +401,9 @@ CASES = (
     Case("a frontier by parents", {"a.py": _FRONT}, Standing.PRESENT),
     Case("a queue of nodes that stand", {"a.py": _QUEUE}, Standing.PRESENT),
     Case("levels in torch", {"a.py": _LEVELS}, Standing.PRESENT),
+    Case("edges sought by their source", {"a.py": _EDGES}, Standing.PRESENT),
+    Case("edges sought by a text", {"a.py": _EDGES_OF_TEXT}, Standing.ABSENT),
+    Case("paths by their first mismatch", {"a.py": _FIRST_MISS}, Standing.PRESENT),
     Case("a trie of stop words by calls of itself", {"a.py": _STOP_WORDS}, Standing.ABSENT),
     Case("a trie whose children are filtered", {"a.py": _TRIE}, Standing.ABSENT),
     Case("a radix tree of prefixes", {"a.py": _RADIX}, Standing.ABSENT),

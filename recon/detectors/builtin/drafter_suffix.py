@@ -60,7 +60,7 @@ def _held(index: Index) -> Iterator[Evidence]:
             function = index.function(door)
             scope = index.holders(door) or next(filter(None, runs), ())
             note = "holds a structure over suffixes, reached from a drafter of another name"
-            yield Evidence(function.path, function.symbol, doors[door], Grade.DECLARED, scope, note)
+            yield Evidence(function.file, function.symbol, doors[door], Grade.DECLARED, scope, note)
             reached.append(door)
     for ref in structures.values() if reached else ():
         yield evidence(index, index.function(ref), index.names.scope_of(ref).line, "is the structure", Grade.NAMED)

@@ -81,7 +81,7 @@ def _capturing(index: Index) -> dict[Ref, int]:
     found: dict[Ref, int] = {}
     for path, outline in index.files.items():
         for call in outline.calls if is_python(path) else ():
-            if outline.scopes[call.scope].kind is ScopeKind.FUNCTION and is_capture(call):
+            if is_capture(call) and outline.scopes[call.scope].kind is ScopeKind.FUNCTION:
                 found.setdefault(Ref(path, call.scope), call.line)
     return found
 

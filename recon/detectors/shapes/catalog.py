@@ -27,6 +27,8 @@ from recon.detectors.shapes.typical import lossy_rules
 from recon.detectors.shapes.walks import greedy_walks
 from recon.index.capturing import CAPTURES
 from recon.index.feeding import FEEDS
+from recon.index.measures import MEASURES
+from recon.index.recurring import RECURS
 
 GREEDY_WALK = Shape(
     "walk",
@@ -39,6 +41,8 @@ GREEDY_WALK = Shape(
         F.COMPARE_EQ | F.ARGMAX,
         F.COMPARE_EQ | F.INDEX_BY_INDEX,
         F.CUDA | F.COMPARE_EQ | F.REDUCE,
+        RECURS,
+        MEASURES,
     ),
     greedy_walks,
 )
@@ -63,13 +67,14 @@ GREEDY_CHAIN = Shape(
         F.COMPARE_EQ | F.ARGMAX,
         F.CUDA | F.COMPARE_EQ | F.REDUCE,
         F.CUDA | F.COMPARE_EQ | F.STORE,
+        RECURS,
     ),
     greedy_chains,
 )
 LEADING_COUNT = Shape(
     "leading",
-    "a number of leading matches of two token sequences, handed back without any token",
-    (F.SCAN | F.COMPARE_EQ,),
+    "a number of leading matches of two token sequences, handed back or stored without any token",
+    (F.SCAN | F.COMPARE_EQ, F.JIT | F.COMPARE_EQ | F.STORE, F.CUDA | F.COMPARE_EQ | F.STORE),
     leading_counts,
 )
 STOCHASTIC_CHAIN = Shape(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, Store, within
+from recon.detectors.shapes.recursion import recurring_chains
 from recon.detectors.shapes.spread import is_of_one_row
 from recon.detectors.shapes.terms import (
     EQUALITY,
@@ -31,6 +32,7 @@ FIRST = frozenset(
 
 def greedy_chains(view: View) -> Iterator[Sighting]:
     """Forms of acceptance of a chain by equality with the target's choice."""
+    yield from recurring_chains(view)
     for compare, step in view.compares():
         if compare.text not in EQUALITY:
             continue
@@ -54,8 +56,10 @@ def leading_counts(view: View) -> Iterator[Sighting]:
     if any(greedy_chains(view)):
         return
     for compare, step in view.compares():
-        is_pair = compare.text in EQUALITY and _two_sequences(view, compare, step) is not None
-        if is_pair and stop_of(view, compare, step) in ("product", "scan") and _counts(view, compare):
+        if compare.text not in EQUALITY or _two_sequences(view, compare, step) is None:
+            continue
+        stop = stop_of(view, compare, step)
+        if (stop in ("product", "scan") and _counts(view, compare)) or (stop and _stores_count(view, compare, step)):
             yield Sighting(
                 "leading", compare.line, "leading matches of two token sequences are counted and handed back"
             )
@@ -342,6 +346,31 @@ def _counts(view: View, compare: Term, beside: set[str] | None = None) -> bool:
         if sums and (beside is None or any(subject(part) in beside for part in given if part not in sums)):
             return True
     return False
+
+
+def _stores_count(view: View, compare: Term, step: Step) -> bool:
+    """Whether a kernel writes the number of leading matches, one for each of its blocks."""
+    blocks = any(view.calls("program_id")) or any(_BLOCK in names_in(each.term) for each in view.steps)
+    counters = view.counters(step.loops[-1]) if step.loops else frozenset()
+    for store in view.stores() if blocks else ():
+        if step.loops and within(store.step, step.loops[-1]):
+            continue
+        sources = view.sources(store.value)
+        if bare(store.value).dotted() in counters or any(_is_first_place(view, each, compare) for each in sources):
+            return True
+    return False
+
+
+_BLOCK = "blockIdx.x"
+
+
+def _is_first_place(view: View, source: Term, compare: Term) -> bool:
+    """`min(where(match, n, place))`: nothing but what is compared has been read for it."""
+    read = {id(load.term) for load in view.loads_behind(compare)}
+    return callee(source) in FIRST and any(
+        id(compare) in view.matches(part) and {id(load.term) for load in view.loads_behind(part)} <= read
+        for part in arguments(source)
+    )
 
 
 def _is_count(view: View, source: Term, compare: Term) -> bool:

@@ -29,7 +29,7 @@ def best_paths(view: View) -> Iterator[Sighting]:
 
 
 def _path_tables(view: View) -> Iterator[Sighting]:
-    counts = view.calls(*SCANS, "argmin") or (view.calls("min", "amin") and view.calls("where"))
+    counts = view.calls(*SCANS, "argmin") or (view.calls("min", "amin", "argmax") and view.calls("where"))
     for best, _ in view.calls("argmax", "max", "index", "topk", "sort", "argsort") if counts else ():
         matches = (match for match in _counted(view, best) if is_of_tokens(view, match))
         equal = next((match for match in matches if not is_of_one_row(view, match)), None)
@@ -53,6 +53,8 @@ def _counted(view: View, best: Term) -> Iterator[Term]:
         elif name in ("min", "amin", "argmin") and term is not best:  # the place of the first mismatch
             given = [m for part in arguments(term) for m in view.matches(part).values() if m.text in EQUALITY]
             yield from (m for m in given if any(callee(inner) == "where" for inner in term.walk()) or name == "argmin")
+        elif name == "argmax" and term is not best:
+            yield from (m for part in arguments(term) for m in view.matches(part).values() if m.text == "!=")
 
 
 def _leading(view: View, scan: Term, part: Term) -> Iterator[Term]:

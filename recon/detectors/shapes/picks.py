@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, within
+from recon.detectors.shapes.recursion import handed
 from recon.detectors.shapes.terms import APPENDS, CASTS, EQUALITY, LOADERS, Load, bare, callee, loads, names_in, subject
 from recon.index.sighting import Sighting
 from recon.index.term import Term
 
+_LOOK_UPS = frozenset({"call", "index"})
 _NOTES = {
     "filter": "the nodes that come next are those children whose token is the target's choice at their parent",
     "recursion": "a child whose token is the target's choice at its parent is gone on from by a call of the function "
@@ -50,7 +52,7 @@ def _filters(view: View) -> Iterator[_Filter]:
                 tests = [test for part in term.parts[1:] if part.op == "if" for test in part.walk()]
                 clauses = tuple(zip(parts[::2], parts[1::2], strict=False))
                 yield _Filter(term, step, clauses, tuple(test for test in tests if test.op == "compare"))
-            elif (looked_up := _looked_up(view, term)) is not None:
+            elif term.op in _LOOK_UPS and (looked_up := _looked_up(view, term)) is not None:
                 yield _Filter(looked_up.parts[0], step, *_asked_by_key(*looked_up.parts))
     for loop in {id(loop): loop for step in view.steps for loop in step.loops if loop.op == "for"}.values():
         inside = [(compare, step) for compare, step in view.compares() if step.loops and step.loops[-1] is loop]
@@ -115,8 +117,21 @@ def _parents(view: View, kept: _Filter, compare: Term, chosen: list[Load], claus
             if key.dotted() in above:
                 nodes |= {key.dotted(), *_drawn_from(kept, key.dotted())}
             links = [link for link in view.loads_of(key) if _is_at(link, child)]
+            if key.dotted() in _sources_of(kept, child):
+                nodes.add(key.dotted())
             nodes |= {name for link in links for name in _tested(view, kept, compare, link, child)}
     return nodes
+
+
+def _sources_of(kept: _Filter, child: str) -> set[str]:
+    """Names that a field of an element is held against: `edge.source == at`."""
+    fields = (
+        (ours, theirs)
+        for compare in kept.compares
+        for ours, theirs in (compare.parts, compare.parts[::-1])
+        if compare.text == "==" and ours.op == "attr"
+    )
+    return {theirs.dotted() for ours, theirs in fields if ours.parts[0].dotted() == child} - {""}
 
 
 def _listed(iterable: Term) -> list[Load]:
@@ -175,7 +190,9 @@ def _goes_on(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
         name
         for name, definitions in view.definitions.items()
         for d in definitions
-        if d.value.dotted() in _targets(kept) and within(d.step, kept.term) and view.guarded_by(d.step, compare)
+        if {d.value.dotted(), _owner(d.value).dotted()} & _targets(kept)
+        and within(d.step, kept.term)
+        and view.guarded_by(d.step, compare)
     }
     for loop in kept.step.loops:
         for node in nodes:
@@ -184,6 +201,7 @@ def _goes_on(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
                     continue
                 grown = (lists | passing) & view.names_behind(each.value, loop) - {node}
                 passed = kept.term.op == "comp" and view.holds(each.value, kept.term, loop)
+                passed = passed or (node in passing and within(each.step, kept.term) and loop is not kept.term)
                 if (grown or passed) and _is_kept(view, kept, compare, node):
                     return "filter"
     return ""
@@ -222,7 +240,8 @@ def _recurs(view: View, kept: _Filter, compare: Term, nodes: set[str]) -> str:
             or step.term.op in ("return", "assign")
             or any(view.guarded_by(s.step, compare) for s in view.stores())
         )
-        if used and any(_is_child(view, kept, _given(view, call, node), children) for node in nodes & set(view.params)):
+        given = (handed(view, call, node) for node in nodes & set(view.params))
+        if used and any(_is_child(view, kept, each.dotted(), children) for each in given if each is not None):
             return "recursion"
     return ""
 
@@ -233,14 +252,3 @@ def _is_child(view: View, kept: _Filter, given: str, children: set[str]) -> bool
         return True
     values = [each.value for each in view.definitions.get(given, ()) if not each.weak]
     return kept.term.op == "comp" and any(view.holds(value, kept.term) for value in values)
-
-
-def _given(view: View, call: Term, parameter: str) -> str:
-    """The name that a call of the function itself hands to one of its parameters."""
-    named = {part.text: part.parts[0].dotted() for part in call.parts[1:] if part.op == "kw"}
-    if parameter in named:
-        return named[parameter]
-    names = [name for name in view.params if name not in ("self", "cls")]
-    positional = [part for part in call.parts[1:] if part.op != "kw"]
-    place = names.index(parameter) if parameter in names else len(positional)
-    return positional[place].dotted() if place < len(positional) else ""

@@ -16,6 +16,7 @@ from recon.detectors.shapes.terms import (
     bare,
     callee,
     is_opaque,
+    is_own_call,
     is_random,
     loads,
     names_in,
@@ -36,7 +37,8 @@ def stochastic_chains(view: View) -> Iterator[Sighting]:
         if not pair or (step.loops and _on_tree(view, step.loops[0], pair)):
             continue
         bases = {load.base for load in pair}
-        if not _are_weighed(view, compare, loop, bases) or not any(_is_coin(operand, bases) for operand in operands):
+        coins = (operand for operand in operands if _is_coin(view, operand, loop, bases))
+        if not _are_weighed(view, compare, loop, bases) or not any(coins):
             continue
         if not stop_of(view, compare, step) and (step.loops or not _share_vector(*pair)):
             continue
@@ -179,8 +181,14 @@ _LOGARITHMS = frozenset({"log", "log2", "logf", "log2f", "__logf", "__log2f"})
 _WEIGHING = _LOGARITHMS | {"div", "true_divide", "mul", "exp"}
 
 
-def _is_coin(operand: Term, lookups: set[str]) -> bool:
-    """Whether an operand is a random number: a draw, or a number loaded beside the probabilities."""
-    if is_random(operand) or is_opaque(operand) or operand.op == "name":
+def _is_coin(view: View, operand: Term, loop: Term | None, lookups: set[str]) -> bool:
+    """Whether an operand is a random number: a draw, or a number loaded beside the probabilities.
+
+    A name that is one number for all tokens of a loop, or no parameter, is a threshold.
+    """
+    if operand.op == "name":
+        given = view.params if loop is None else {each.dotted() for each in view.elements_of(loop).values()}
+        return operand.text in given
+    if is_random(operand) or is_opaque(operand) or is_own_call(operand):
         return True
     return any(load.base not in lookups for load in loads(operand, deep=False))

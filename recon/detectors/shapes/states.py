@@ -257,9 +257,16 @@ def _keeps(view: View, store: Store, loop: Term, rounds: set[str]) -> bool:
     strong = [one for one in view.definitions.get(name, ()) if not one.weak and within(one.step, loop)]
     if not any(name in view.names_behind(one.value, loop) for one in strong):
         return False
-    if all(within(one.step, loop) for one in view.definitions[name]):
-        return False  # made anew in each round, not carried on
+    if all(within(one.step, loop) or _excludes(one.step, strong[0].step) for one in view.definitions[name]):
+        return False  # made anew in each round, not carried on; in another branch the name is another's
     return any(_has_part(view, product, name, loop) for product in _products(view, loop))
+
+
+def _excludes(one: Step, other: Step) -> bool:
+    """Whether two steps stand in different branches of one test."""
+    return any(
+        guard.test is against.test and guard.holds != against.holds for guard in one.guards for against in other.guards
+    )
 
 
 def _moves(view: View, store: Store, loop: Term, rounds: set[str]) -> bool:

@@ -96,6 +96,8 @@ def subject(term: Term) -> str:
 
 def loads(term: Term, *, deep: bool = True) -> list[Load]:
     """The loads in a term, outermost first; with `deep` off only the one that the term itself is."""
+    if not term.parts:
+        return []
     if deep:
         return [load for part in _read(term) for load in loads(part, deep=False)]
     if term.op == "index":
@@ -114,10 +116,11 @@ def loads(term: Term, *, deep: bool = True) -> list[Load]:
         if receiver in MODULES and positional:
             return [Load(subject(positional[0]), tuple(term.parts[2:]), term)]
         return [Load(receiver, tuple(term.parts[1:]), term)]
-    if name == "get" and function.op == "attr" and subject(function.parts[0]):
+    if name == "get" and function.op == "attr":
         inner = function.parts[0]
-        keys = _subscript(inner)[0].keys if inner.op == "index" else ()
-        return [Load(subject(inner), (*keys, term.parts[1]), term)]
+        above = _subscript(inner) if inner.op == "index" else _field(inner) if inner.op == "attr" else []
+        base, keys = (above[0].base, above[0].keys) if above else (subject(inner), ())
+        return [Load(base, (*keys, term.parts[1]), term)] if base else []
     return []
 
 
@@ -175,9 +178,15 @@ def piece_of(value: Term, position: int) -> Term:
     """What one of several names gets of a value: of what `zip` pairs off, the elements of one sequence alone."""
     paired = value.parts[0] if value.op == "each" else value
     given = paired.parts[1:]
-    first = {"zip": 0, "enumerate": 1}.get(callee(paired), len(given) + position)  # `enumerate` counts first
+    first = {"zip": 0, "zip_longest": 0, "enumerate": 1}.get(
+        callee(paired), len(given) + position
+    )  # `enumerate` counts first
     own = position - first
     is_plain = all(part.op not in ("star", "kw") for part in given[: own + 1])
+    if value.op == "select" and all(arm.op == "tuple" and position < len(arm.parts) for arm in value.parts[1:]):
+        one, other = (arm.parts[position] for arm in value.parts[1:])
+        is_kept = one.dotted() == other.dotted() != ""
+        return one if is_kept else Term("select", "", (value.parts[0], one, other), value.line)
     if value.op == "each" and 0 <= own < len(given) and is_plain:
         return Term("each", "", (given[own],), value.line)
     return Term("item", str(position), (value,), value.line)
@@ -192,6 +201,8 @@ def bare(term: Term) -> Term:
 
 def names_in(term: Term) -> set[str]:
     """Dotted names that a term spells."""
+    if not term.parts:
+        return {term.text} if term.op == "name" else set()
     found: set[str] = set()
     for part in term.walk():
         if part.op == "name":
@@ -221,6 +232,14 @@ def is_random(term: Term) -> bool:
 def is_opaque(term: Term) -> bool:
     """Whether a term is a call of a function of the tree by its bare name: it may draw, load or compute."""
     return term.op == "call" and term.parts[0].op == "name" and callee(term) not in _PYTHON
+
+
+def is_own_call(term: Term) -> bool:
+    """Whether a term is a call of a method of the object itself that was not read in place: likewise."""
+    called = term.parts[0] if term.op == "call" else term
+    return (
+        called.op == "attr" and called.parts[0].op == "name" and called.parts[0].text == "self" and term is not called
+    )
 
 
 _PYTHON = frozenset(

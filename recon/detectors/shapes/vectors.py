@@ -206,23 +206,32 @@ def _ancestor_bits(view: View) -> Iterator[Sighting]:
 
 
 def _frontiers(view: View, loop: Term) -> Iterator[Sighting]:
+    for name, definition in _set_or_stored(view):
+        if not within(definition.step, loop):
+            continue
+        value = definition.value
+        if definition.weak or any(True for _ in _asked_of(name, value)):
+            compare = _stands_by_parent(view, name, definition)
+        else:
+            compare = _gathers_itself(view, name, value) or _grows_by_parent(view, name, value, loop)
+        if compare is not None and _is_reduced(view, name):
+            yield Sighting(
+                "walk.frontier",
+                compare.line,
+                "all nodes advance together: a node stands where its parent stands and its token is the target's "
+                "choice there; the deepest one is taken",
+            )
+            return
+
+
+def _set_or_stored(view: View) -> Iterator[tuple[str, Definition]]:
+    """Every definition of a name, and what is stored through pointers that are read as well, as a change of it."""
     for name, definitions in view.definitions.items():
-        for definition in definitions:
-            if not within(definition.step, loop):
-                continue
-            value = definition.value
-            if definition.weak:
-                compare = _stands_by_parent(view, name, definition)
-            else:
-                compare = _gathers_itself(view, name, value) or _grows_by_parent(view, name, value, loop)
-            if compare is not None and _is_reduced(view, name):
-                yield Sighting(
-                    "walk.frontier",
-                    compare.line,
-                    "all nodes advance together: a node stands where its parent stands and its token is the target's "
-                    "choice there; the deepest one is taken",
-                )
-                return
+        yield from ((name, definition) for definition in definitions)
+    read = {view.root(base) for base in view.read_from}
+    for store in view.stores():
+        if store.step.term.op == "do" and store.keys and store.base in read:
+            yield store.base, Definition(store.value, store.step, weak=True)
 
 
 def _gathers_itself(view: View, name: str, value: Term) -> Term | None:
@@ -235,7 +244,7 @@ def _gathers_itself(view: View, name: str, value: Term) -> Term | None:
     if not own or not any(part.op in ("and", "op", "call") for part in value.walk()):
         return None
     equalities = [match for match in view.matches(value).values() if match.text == "=="]
-    return next((match for match in equalities if is_of_tokens(view, match)), None)
+    return next((match for match in equalities if is_of_tokens(view, match) and _is_of_two(view, match)), None)
 
 
 def _stands_by_parent(view: View, name: str, definition: Definition) -> Term | None:
@@ -244,18 +253,21 @@ def _stands_by_parent(view: View, name: str, definition: Definition) -> Term | N
     keys = [
         key
         for part in (value, *tests)
-        for load in loads(part)
-        if load.base == name
+        for load in (loads(part) if definition.step.term.op != "do" else view.loads_behind(part))
+        if name in (load.base, view.root(load.base))
         for key in load.keys
         if key.op not in ("const", "slice")
     ]
+    keys += [key for part in (value, *tests) for key in _asked_of(name, part)]
     links = {load.base for key in keys for load in view.loads_behind(key)} - {name}
-    joins = any(part.op in ("and", "op", "select") or callee(part) in LOGIC for part in value.walk())
+    made = value.walk() if definition.step.term.op != "do" else view.behind(value).values()
+    joins = any(part.op in ("and", "op", "select") or callee(part) in LOGIC for part in made)
     if not links or not (joins or tests):
         return None
     behind = [term for part in (value, *tests) for term in view.behind(part).values()]
     for compare in behind:
-        if compare.op == "compare" and compare.text == "==" and is_of_tokens(view, compare):
+        is_equality = compare.op == "compare" and compare.text == "=="
+        if is_equality and is_of_tokens(view, compare) and _is_of_two(view, compare):
             at_parent = [
                 any(links & view.names_behind(key) for load in view.loads_of(side) for key in load.keys)
                 for side in compare.parts
@@ -263,6 +275,21 @@ def _stands_by_parent(view: View, name: str, definition: Definition) -> Term | N
             if sum(at_parent) == 1:
                 return compare
     return None
+
+
+def _asked_of(name: str, term: Term) -> Iterator[Term]:
+    """What is sought in a set of nodes: `parent in standing`."""
+    return (
+        part.parts[0]
+        for part in term.walk()
+        if part.op == "compare" and part.text == "in" and part.parts[1].dotted() == name
+    )
+
+
+def _is_of_two(view: View, compare: Term) -> bool:
+    """Whether two things are set side by side, the drafted and the chosen: not one at two places."""
+    left, right = (bases(view.loads_of(side)) for side in compare.parts)
+    return not left & right
 
 
 def _grows_by_parent(view: View, name: str, value: Term, loop: Term) -> Term | None:
@@ -286,9 +313,15 @@ def _loads_at(view: View, compare: Term, index: str, loop: Term) -> Iterator[boo
         yield any(view.depends(load, index, loop) for load in view.loads_behind(side, loop))
 
 
+_REDUCES = ("max", "argmax", "amax", "sum", "any", "atomicMax", "atomic_max", "reduce", "Reduce", "__reduce_max_sync")
+
+
 def _is_reduced(view: View, name: str) -> bool:
-    if any(name in view.names_behind(call) for call, _ in view.calls("max", "argmax", "amax", "sum", "any")):
+    if any(name in view.names_behind(call) for call, _ in view.calls(*_REDUCES)):
         return True
+    for _, at in view.calls("atomicMax", "atomic_max"):  # `if (v[i]) atomicMax(leaf, i)`
+        if any(name in bases(loads(guard.test)) for guard in at.guards):
+            return True
     for test, step in view.compares():  # `if (v[i] > best) { best = v[i]; leaf = i; }`
         if test.text in ORDER and step.loops and name in bases(loads(test)):
             index = names_in(step.loops[-1].parts[0]) if step.loops[-1].op == "for" else set()
@@ -298,10 +331,16 @@ def _is_reduced(view: View, name: str) -> bool:
     return False
 
 
+_ENDLESS = (".inf", ".nan")
+"""How numbers end that are no tokens: no float is, nor is one negated."""
+
+
 def is_of_tokens(view: View, compare: Term) -> bool:
     """Whether both sides of an equality are read from somewhere, or given: neither is made up in place."""
     if names_in(compare.parts[0]) == names_in(compare.parts[1]) or _is_of_extreme(view, compare):
         return False  # `x != x` asks for NaN
+    if any(side.op == "neg" or side.dotted().endswith(_ENDLESS) for side in compare.parts):
+        return False
     if any(source.dotted().endswith(SIZES) for side in compare.parts for source in view.sources(side)):
         return False
     return all(

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 
 from recon.detectors.shapes.flow import View
 from recon.detectors.shapes.laid import Step, within
+from recon.detectors.shapes.objects import object_walks
 from recon.detectors.shapes.paths import best_paths
 from recon.detectors.shapes.picks import filtered_walks
+from recon.detectors.shapes.recursion import recurring_walks
 from recon.detectors.shapes.terms import EQUALITY, Load, arguments, bare, bases, callee, loads, names_in
 from recon.detectors.shapes.vectors import is_of_tokens, vector_walks
 from recon.index.sighting import Sighting
@@ -26,6 +28,8 @@ def greedy_walks(view: View) -> Iterator[Sighting]:
     for loop in view.all_loops():
         yield from _dictionary_walks(view, loop)
         yield from _parent_scans(view, loop)
+    yield from object_walks(view)
+    yield from recurring_walks(view)
     yield from filtered_walks(view)
     yield from vector_walks(view)
     yield from best_paths(view)
@@ -194,7 +198,8 @@ def _dictionary_walks(view: View, loop: Term) -> Iterator[Sighting]:
             keys = [key for key in pairs if key.dotted() != name]
             for key in keys:
                 chosen = [other for other in view.loads_of(key, loop) if other.base != load.base]
-                if any(view.depends(other, name, loop) for other in chosen) and _is_child_lookup(load, name):
+                is_chosen = any(view.depends(other, name, loop) for other in chosen)
+                if is_chosen and _is_child_lookup(view, load, name, loop):
                     yield Sighting(
                         "walk.dictionary",
                         load.term.line,
@@ -204,10 +209,18 @@ def _dictionary_walks(view: View, loop: Term) -> Iterator[Sighting]:
                     return
 
 
-def _is_child_lookup(load: Load, node: str) -> bool:
+def _is_child_lookup(view: View, load: Load, node: str, loop: Term) -> bool:
     """Whether a load goes from a node and a token to a child: two keys, a pair as key, or a table of the node's own."""
     if load.base.startswith(node + "."):
         return True
+    own = [each for each in view.definitions.get(load.base, ()) if not each.weak]
+    if (
+        len(own) == 1 and within(own[0].step, loop) and len(load.keys) == 1
+    ):  # `kids = children[node]`, `kids = node.kids`
+        value = own[0].value
+        return value.dotted().startswith(node + ".") or any(
+            found.base == node or any(key.dotted() == node for key in found.keys) for found in loads(value, deep=False)
+        )
     if load.base == node and len(load.keys) > 1 and load.keys[0].op == "const":
         return True  # `node["next"][token]`
     keys = load.keys[0].parts if load.keys[0].op == "tuple" else load.keys
