@@ -4,20 +4,20 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from recon.asking import NONCE, Step
-from recon.errors import GpuBusy, NotFound, NoTorch, ReconError
+from recon.errors import GpuBusy, NotFound, NoTorch, ReconError, Unreadable
 from recon.facts.fact import quote
 from recon.facts.gather import ask, script_of
 from recon.facts.gpus import GPUS, HANGS
 from recon.facts.installs import discover
 from recon.facts.machine import MACHINE
-from recon.facts.pythons import pythons
+from recon.facts.pythons import counted, pythons
 from recon.facts.sites import sites
 from recon.facts.toolchain import kernel_envs
 from recon.hosts.audit import Audited, audit_for
@@ -25,19 +25,21 @@ from recon.hosts.exec_script import COMMAND, wrapped
 from recon.hosts.limits import PHASE_S, PRELUDE, limited
 from recon.hosts.local import LocalShell
 from recon.ports import AttendingShell, Progress, Shell
-from recon.probes.behaviour import behaviours_of, plan_behaviours
+from recon.probes.behaviour import behaved, behaviours_of
+from recon.probes.engines import with_engines
 from recon.probes.models import model_of
 from recon.probes.needs import objections
-from recon.probes.plan import ARCHS, LEVELS, Plan, plan_compile, plan_gpu, plan_interpret
+from recon.probes.plan import ARCHS, LEVELS, LIBRARY_THERE, Plan, left_out, plan_compile, plan_gpu, plan_interpret
 from recon.probes.run import ProbeResult, reusable, run_plan, told
 from recon.probes.ship import files
 from recon.probes.ship import script_of as journey_of
 from recon.records.behaviour import Behaviour
 from recon.records.cut import CutFunction
-from recon.records.host import Host, PythonEnv
+from recon.records.host import Gpu, Host, PythonEnv
 from recon.records.measurement import Measurement
+from recon.records.unknown import REST, Unknown
 from recon.runs.files import listing, load
-from recon.targets import NO_GPUS, Settings, surveyed
+from recon.targets import NO_GPUS, THIS_MACHINE, Settings, surveyed
 
 MOST_RUNS = 8
 """Newest probes of a machine in which is looked for what need not be measured again."""
@@ -50,7 +52,10 @@ for each in @NAMES@; do
 done
 :
 """
-NAMED = "--python PATH or --environment FOLDER names the Python of an environment with torch and triton."
+NAMED = (
+    "--python PATH or --environment FOLDER names the Python of an environment with torch and triton;"
+    " `pip install torch triton` fills one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,9 @@ def plan_of(request: ProbeRequest) -> Plan:
     Raises:
         ReconError: the model cannot be found, read or divided.
     """
-    shapes = model_of(request.model).axes(request.tp) if request.model else {}
+    model = model_of(request.model) if request.model else None
+    if model:
+        model.axes(request.tp)  # whether it can be divided
     if request.mode == "interpret":
         return plan_interpret()
     if request.mode == "compile":
@@ -108,8 +115,10 @@ def plan_of(request: ProbeRequest) -> Plan:
         LEVELS[request.level],
         gpu=request.gpu,
         allow_busy=request.allow_busy,
-        shapes=shapes,
+        model=model,
+        tp=request.tp,
         max_memory_bytes=request.max_memory_bytes,
+        library=LIBRARY_THERE if request.engine_baselines else "",
     )
 
 
@@ -140,17 +149,61 @@ def probed(
             )
         chosen = _pythons(asking, host, request)
         known = {} if request.fresh else earlier(settings.state_dir, host)
-        result = run_plan(plan, attending, chosen, known=known, progress=progress)
         behaviours: tuple[Behaviour, ...] = ()
-        if functions and not result.stopped and request.mode != "compile":
-            asked = plan_behaviours(functions, request.mode, gpu=request.gpu, allow_busy=request.allow_busy)
-            told_of = run_plan(asked, attending, chosen, progress=progress)
-            behaviours = behaviours_of(functions, standings, request.mode, told_of.answers, told_of.failures)
-            result = replace(
-                result, complete=result.complete and told_of.complete, stopped=result.stopped or told_of.stopped
+        told_of: ProbeResult | None = None
+        if functions and request.mode != "compile":  # first, since what follows a rule is then timed with the rest
+            told_of = behaved(
+                functions,
+                request.mode,
+                lambda asked: run_plan(asked, attending, chosen, progress=progress),
+                gpu=request.gpu,
+                allow_busy=request.allow_busy,
             )
+            behaviours = behaviours_of(functions, standings, request.mode, told_of.answers, told_of.failures)
+            model = model_of(request.model) if request.model else None
+            plan = with_engines(plan, functions, told_of.answers, LEVELS[request.level], model=model, tp=request.tp)
+        if told_of is None:
+            result = _worth_a_run(run_plan(plan, attending, chosen, known=known, progress=progress))
+        elif told_of.stopped:
+            result = told_of
+        else:
+            result = _behind(told_of, lambda: run_plan(plan, attending, chosen, known=known, progress=progress))
     notes = (*host.notes, *_notes(request, result))
-    return Probed(replace(host, gpus=result.gpus or host.gpus, environments=(), notes=notes), result, behaviours)
+    gpus = tuple(_numbered(gpu, host.gpus) for gpu in result.gpus) or host.gpus
+    return Probed(replace(host, gpus=gpus, environments=(), notes=notes), result, behaviours)
+
+
+def _numbered(gpu: Gpu, listed: Sequence[Gpu]) -> Gpu:
+    """A GPU under the index that the host gives it: the payload sees one GPU alone, which is its first."""
+    return next((replace(gpu, index=each.index) for each in listed if each.uuid and each.uuid == gpu.uuid), gpu)
+
+
+def _worth_a_run(result: ProbeResult) -> ProbeResult:
+    """The result, if a run can be made of it.
+
+    Raises:
+        Unreadable: its payload died before it had said anything of a kernel. A run of it would be the newest.
+    """
+    if result.complete or result.stopped or result.measurements or result.failures:
+        return result
+    raise Unreadable(result.unknowns[-1].why if result.unknowns else "nothing came of the payload")
+
+
+def _behind(told_of: ProbeResult, measured: Callable[[], ProbeResult]) -> ProbeResult:
+    """What is measured after engines' functions were called: what these did is kept, whatever happens then."""
+    short = tuple(each for each in told_of.unknowns if each.what == REST)
+    try:
+        result = measured()
+    except ReconError as error:
+        unknown = Unknown(REST, error.word, error.sentence)
+        return ProbeResult((), told_of.gpus, (*short, unknown), complete=False)
+    return replace(
+        result,
+        complete=result.complete and told_of.complete,
+        unknowns=(*short, *result.unknowns),
+        seconds=told_of.seconds + result.seconds,
+        processor_seconds=told_of.processor_seconds + result.processor_seconds,
+    )
 
 
 @contextmanager
@@ -210,9 +263,8 @@ def _pythons(shell: Shell, host: Host, request: ProbeRequest) -> tuple[str, ...]
     usable = [each for each in listed if not against[each]]
     if not usable:
         tried = "; ".join(f"{each.prefix}: {', '.join(why)}" for each, why in against.items())
-        number = len(host.environments)
         raise NoTorch(
-            f"no torch and triton in the {number} Python environments of {host.name}" + f" ({tried})" * bool(tried),
+            f"no torch and triton in the {counted(host.environments)} of {host.name}" + f" ({tried})" * bool(tried),
             NAMED,
         )
     if len(usable) > 1:  # as a scan sees it: times are wanted of what the engine runs with
@@ -251,6 +303,13 @@ def _executables(prefix: str, version: str) -> tuple[str, ...]:
 
 
 def _notes(request: ProbeRequest, result: ProbeResult) -> Iterator[str]:
+    if result.processor_seconds:
+        yield (
+            f"the payload worked for {result.seconds:.0f} s there,"
+            f" and took {result.processor_seconds:.0f} s of processor time"
+        )
+    if without := too_large(request):
+        yield f"{without} cases were left out: each takes more memory than is allowed"
     if result.taken_over:
         yield (
             f"{result.taken_over} of {len(result.measurements)} measurements were taken over from an earlier run of the"
@@ -261,6 +320,18 @@ def _notes(request: ProbeRequest, result: ProbeResult) -> Iterator[str]:
             f"shapes are those of one of {request.tp} GPUs that share {request.model};"
             " what these say to one another is not measured"
         )
+
+
+def too_large(request: ProbeRequest) -> int:
+    """How many cases are not in the plan of a request, for the memory that they take.
+
+    Raises:
+        ReconError: the model cannot be found, read or divided.
+    """
+    if request.mode != "gpu":
+        return 0
+    model = model_of(request.model) if request.model else None
+    return left_out(LEVELS[request.level], model=model, tp=request.tp, max_memory_bytes=request.max_memory_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +362,11 @@ class Journey:
     files: tuple[PlannedFile, ...]
     sent_bytes: int
     plan: Plan
+    left_out: int = 0
+    """Cases that are not in the plan, for the memory that they take."""
+    scans: tuple[str, ...] = ()
+    """What is scanned for engines before, as it was named: folders, a host, or this machine. What is found of their
+    acceptance is cut out, sent, called and timed as well."""
 
 
 def journey(request: ProbeRequest) -> Journey:
@@ -307,10 +383,18 @@ def journey(request: ProbeRequest) -> Journey:
     wrapper = wrapped("@SCRIPT@", NONCE, plan.deadline_s, attended=True).decode() if afar else ""
     steps = tuple(_steps(request))
     total = hashlib.blake2b(digest_size=16)
-    for text in (line, prelude, wrapper, *(step.script for step in steps), script):
+    scans = _scans(request)
+    for text in (line, prelude, wrapper, *(step.script for step in steps), script, *scans):
         total.update(text.encode() + b"\0")
     size = len(journey_of(plan, (request.python or "@PYTHON@",)).encode())
-    return Journey(total.hexdigest(), line, wrapper, prelude, steps, script, sent, size, plan)
+    without = too_large(request)
+    return Journey(total.hexdigest(), line, wrapper, prelude, steps, script, sent, size, plan, without, scans)
+
+
+def _scans(request: ProbeRequest) -> tuple[str, ...]:
+    if not request.engine_baselines:
+        return ()
+    return request.engines or (request.host or THIS_MACHINE,)
 
 
 def _steps(request: ProbeRequest) -> Iterator[Step]:

@@ -14,6 +14,9 @@ from pathlib import Path
 from .server import Carry, Server, write_to
 from .wire import Done, Line, Plan, Refused, WireError, decode_plan, encode
 
+LONGEST_WHY = 500
+"""Characters of the first line of what an import raises."""
+
 
 class Output:
     """The one writer of result lines. Whatever else prints to standard output is sent to standard error."""
@@ -88,9 +91,12 @@ def prepared(plan: Plan) -> Carry | Refused:
     try:
         import torch  # noqa: F401, PLC0415  the interpreter must be chosen first
         import triton  # noqa: F401, PLC0415
-    except ImportError as error:
-        return Refused("no_torch", f"{sys.executable}: {error}")
-    from . import work  # noqa: PLC0415
+
+        from . import work  # noqa: PLC0415
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a library that is missing, a driver that does not fit
+        why = next(iter(str(error).strip().splitlines()), "")[:LONGEST_WHY]
+        named = why if isinstance(error, ImportError) else f"importing them raises {type(error).__name__}: {why}"
+        return Refused("no_torch", f"torch and triton of {sys.executable}: {named}")
 
     modes: dict[str, Carry] = {"gpu": work.on_gpu, "interpret": work.in_interpreter, "compile": work.in_compiler}
     if plan.mode not in modes:

@@ -14,6 +14,7 @@ POINTERS = {
     "emitted_ptr": "*i64",
     "accepted_ptr": "*i32",
     "slices_ptr": "*i64",
+    "stands_ptr": "*i32",
 }
 """Types of pointers by name; all others point to fp32. Other arguments are int32."""
 ALIGNED = frozenset(("vocab", "chunk", "stride_b", "stride_n", "draft_b", "draft_n"))

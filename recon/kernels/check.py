@@ -4,12 +4,13 @@ Outputs lie between guards and are poisoned before each launch, so that a value 
 beside its place, is seen; each case is launched twice, so that scratch left in another state is seen too.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
 
 from .card import Card
-from .op import Op, Tensors, Variant
+from .op import Op, Tensors, Variant, answered_by
 from .wire import Agreement, Axes
 
 GUARD = 64
@@ -37,10 +38,23 @@ def poison(tensor: torch.Tensor) -> None:
     tensor.fill_(float("nan") if tensor.is_floating_point() else _POISON[tensor.dtype])
 
 
+def _nobody() -> None:
+    pass
+
+
 def check(
-    op: Op, variant: Variant, cases: tuple[Axes, ...], *, seed: int, device: torch.device, card: Card
+    op: Op,
+    variant: Variant,
+    cases: tuple[Axes, ...],
+    *,
+    seed: int,
+    device: torch.device,
+    card: Card,
+    tell: Callable[[], None] = _nobody,
 ) -> Agreement:
     """Compare a variant with the reference on every case, on fresh inputs, its configurations taken in turn.
+
+    Before each case somebody may be told: a case takes as long as its compilation, and silence passes for a hang.
 
     Raises:
         Exception: whatever a launch raises; the caller reports it.
@@ -49,6 +63,7 @@ def check(
     for number, axes in enumerate(cases):
         if not variant.checked(axes):
             continue
+        tell()
         configs = variant.configs(axes, card)
         config = configs[number % len(configs)]
         wrong = check_case(op, variant, axes, config, seed=seed + number, device=device)
@@ -56,21 +71,23 @@ def check(
         mismatches += bool(wrong)
         if wrong and not first:
             first = f"{_words(axes)} {_words(config)}: {wrong}"
-    return Agreement(tried, mismatches, first or "equal in every element; outputs poisoned and guarded, launched twice")
+    return Agreement(tried, mismatches, first or variant.agreed)
 
 
 def check_case(op: Op, variant: Variant, axes: Axes, config: Axes, *, seed: int, device: torch.device) -> str:
     """Empty where a variant agrees with the reference on one case, else what is wrong."""
-    if op.compare is None:
+    compare = op.compared(variant)
+    if compare is None:
         return ""
-    made = op.work(axes, seed, device)
+    made = answered_by(variant, op.work(axes, seed, device))
     outputs, scratch = _guard(made.outputs), _guard(made.scratch)
     work = replace(made, outputs=_inner(outputs), scratch=_inner(scratch))
     for launch in ("first", "second"):
         for tensor in work.outputs.values():
             poison(tensor)
+        op.reset(work)
         variant.launch(work, config)
-        wrong = op.compare(work)
+        wrong = compare(work)
         if wrong:
             return f"{launch} launch: {wrong}"
     broken = [name for name, guarded in (outputs | scratch).items() if guarded.broken()]

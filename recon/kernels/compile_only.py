@@ -37,7 +37,7 @@ _TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
 def compile_all(entry: Entry, op: Op, archs: tuple[int, ...]) -> Iterator[Compiled | Failed]:
     """Build every production configuration of a kernel for every architecture; a failure does not stop the others."""
     for arch in archs:
-        for build in op.builds():
+        for build in (each for each in op.builds() if arch in (each.archs or archs)):
             try:
                 yield compile_for(entry.id, build, arch)
             except Exception as error:  # noqa: BLE001, PERF203  a compiler may raise anything
@@ -74,8 +74,11 @@ def compile_for(entry: int, build: Build, arch: int) -> Compiled:
 
 
 def built(build: Build, arch: int) -> CompiledKernel:
-    """What Triton's compiler makes of a build, every stage of it under `asm`."""
-    options = {"num_warps": build.warps, "enable_fp_fusion": True}  # said aloud: its default changes in Triton 3.10
+    """What Triton's compiler makes of a build, every stage of it under `asm`.
+
+    That products and sums are fused is said aloud: the default changes in Triton 3.10.
+    """
+    options = {"num_warps": build.warps, "enable_fp_fusion": True, **build.options}
     return triton.compile(_source(build), target=GPUTarget("cuda", arch, 32), options=options)
 
 
@@ -83,8 +86,13 @@ def _source(build: Build) -> ASTSource:
     names = list(build.function.arg_names)
     signature = {name: build.types.get(name, "constexpr") for name in names}
     aligned = {(i,): [["tt.divisibility", 16]] for i, name in enumerate(names) if _aligned(build, name)}
+    kind = ASTSource
+    if getattr(build.function, "is_gluon", bool)():
+        from triton.experimental.gluon import _runtime  # noqa: PLC0415  younger than the rest
+
+        kind = _runtime.GluonASTSource
     constants = {(names.index(name),): value for name, value in build.constants.items()}
-    return ASTSource(fn=build.function, signature=signature, constexprs=constants, attrs=aligned)
+    return kind(fn=build.function, signature=signature, constexprs=constants, attrs=aligned)
 
 
 def _aligned(build: Build, name: str) -> bool:

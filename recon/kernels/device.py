@@ -3,14 +3,21 @@
 import contextlib
 import os
 import platform
+import select
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from .faults import kernel_log, words, xids_of
+from .processes import ROOT, running
 from .wire import Device, State
 
 QUERY_DEADLINE_S = 10.0
+MOST_SAID = 1 << 20
+"""Bytes: it says some hundred."""
+LONGEST_WORDS = 300
 REAP_S = 1.0
 """How long one that was killed is waited for: it may sleep in the kernel for ever."""
 MEMORY_IN_USE_SHARE = 0.01
@@ -35,9 +42,16 @@ _FIELDS = {
     "memory_used_mib": ("memory.used",),
     "memory_total_mib": ("memory.total",),
     "utilization_percent": ("utilization.gpu",),
+    "bus": ("pci.bus_id",),
+    "ecc_uncorrected": ("ecc.errors.uncorrected.volatile.total",),
+    "retired_pages_pending": ("retired_pages.pending",),
+    "recovery_action": ("gpu_recovery_action",),
 }
 """Our name of a reading, and nvidia-smi's names of it, the newest first."""
+_REMAPPED = ("correctable", "uncorrectable", "pending", "failure")
 _STATE = tuple(State.__dataclass_fields__)
+HIDDEN = frozenset(("", "-1", "NoDevFiles"))
+"""What CUDA_VISIBLE_DEVICES is where all GPUs are hidden; the last is Slurm's word for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +62,12 @@ class Reading:
     driver: str
     memory_total_mib: float
     state: State
+    xids: tuple[int, ...] | None = None
+    """Errors that the driver reported, the oldest first; None where they may not be read."""
 
 
 def visible_gpu() -> str:
-    """The GPU that CUDA would take first, by index or UUID; empty or `-1` where all are hidden."""
+    """The GPU that CUDA would take first, by index or UUID; one of HIDDEN where all are hidden."""
     return os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
 
 
@@ -62,8 +78,11 @@ class Smi:
         """Ask about the GPU of this UUID or index."""
         self.gpu = gpu
         self.silent = ""
+        self.complaint = ""
+        """What it said instead of readings, e.g. that it cannot reach the driver, or knows no such GPU."""
         self.hung = False
         self._columns = {name: list(names) for name, names in _FIELDS.items()}
+        self._remapped: str | None = None
 
     def read(self) -> Reading | None:
         """The GPU now; None where nvidia-smi is missing, silent, or knows no such GPU."""
@@ -77,14 +96,31 @@ class Smi:
             lines = reply.splitlines()
             values = [value.strip() for value in lines[0].split(",")] if lines else []
             if len(values) != len(asked):
+                self.complaint = f"nvidia-smi: {first_line(reply)}"
                 return None
             return self._reading(dict(zip((name for name, _ in asked), map(_plain, values), strict=True)))
         return None
 
     def _reading(self, values: dict[str, str]) -> Reading:
         uuid = values.get("uuid", "")
-        state = State(**{name: values[name] for name in _STATE if name in values}, other_processes=self._others(uuid))
-        return Reading(uuid, values.get("driver", ""), _number(values.get("memory_total_mib", "")), state)
+        xids = xids_of(kernel_log(), values.get("bus", ""))
+        if self._remapped is None:
+            self._remapped = self._rows_remapped()
+        state = State(
+            **{name: values[name] for name in _STATE if name in values},
+            other_processes=self._others(uuid),
+            remapped_rows=self._remapped,
+            xids=words(xids),
+        )
+        return Reading(uuid, values.get("driver", ""), _number(values.get("memory_total_mib", "")), state, xids)
+
+    def _rows_remapped(self) -> str:
+        """Rows of memory that were replaced, asked for once; empty where this GPU or driver tells nothing of them."""
+        reply = self._ask(f"--query-remapped-rows={','.join(f'remapped_rows.{name}' for name in _REMAPPED)}")
+        values = [_plain(value.strip()) for value in reply.strip().split(",")]
+        if len(values) != len(_REMAPPED) or not all(values):
+            return ""
+        return ", ".join(f"{value} {name}" for name, value in zip(_REMAPPED, values, strict=True))
 
     def _others(self, uuid: str) -> str:
         reply = self._ask("--query-compute-apps=gpu_uuid,pid,used_memory")
@@ -97,22 +133,54 @@ class Smi:
         command = ["nvidia-smi", "-i", self.gpu, query, "--format=csv,noheader,nounits"]
         try:
             child = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError as error:
             self.silent = f"nvidia-smi: {error.strerror}"
             return ""
-        try:
-            return child.communicate(timeout=QUERY_DEADLINE_S)[0]
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait(REAP_S)
-            if child.stdout:
-                child.stdout.close()
+        said = said_by(child, QUERY_DEADLINE_S)
+        if said is None:
             self.hung = True
             self.silent = f"nvidia-smi did not answer in {QUERY_DEADLINE_S:.0f} s"
             return ""
+        return said.decode("utf-8", "replace")
+
+
+def said_by(child: subprocess.Popen[bytes], within_s: float) -> bytes | None:
+    """What a process says until it ends, or has said more than MOST_SAID bytes; None where it does neither in time."""
+    assert child.stdout
+    end, said, ended = time.monotonic() + within_s, b"", False
+    with child.stdout as stream:
+        while (
+            not ended
+            and len(said) <= MOST_SAID
+            and select.select([stream], [], [], max(0.0, end - time.monotonic()))[0]
+        ):
+            piece = os.read(stream.fileno(), MOST_SAID)
+            said, ended = said + piece, not piece
+    if ended:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(max(0.0, end - time.monotonic()))
+            return said
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait(REAP_S)
+    return said if len(said) > MOST_SAID else None
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, bounded."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")[:LONGEST_WORDS]
+
+
+def uuid_of(gpu: str) -> str:
+    """UUID of the GPU of this index or UUID; empty where nvidia-smi does not know it."""
+    reading = Smi(gpu).read()
+    return reading.uuid if reading else ""
 
 
 def _plain(value: str) -> str:
@@ -158,13 +226,9 @@ def objections_without_smi(device: Device) -> list[str]:
     return reasons
 
 
-def mps_alive(proc: str = "/proc") -> bool:
+def mps_alive(root: Path = ROOT) -> bool:
     """Whether a process of NVIDIA's multi-process service is running."""
-    for comm in Path(proc).glob("[0-9]*/comm"):
-        with contextlib.suppress(OSError):  # the process may be over
-            if comm.read_text(encoding="utf-8", errors="replace").startswith("nvidia-cuda-mps"):
-                return True
-    return False
+    return any(name.startswith("nvidia-cuda-mps") for name in running(root))
 
 
 def describe_gpu(reading: Reading | None) -> Device:

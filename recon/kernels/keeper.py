@@ -1,9 +1,9 @@
-"""The payload on its journey: `python -m PACKAGE.keeper FOLDER BASE...`, with the client on descriptor 3.
+"""The payload on its journey: `python -m PACKAGE.keeper FOLDER BASE...`.
 
 The files lie in a private folder that was made for this run. This process imports no torch and touches no GPU, so that
 nothing can hold it. It starts the server, hands its lines on, and puts everything away when the work is done, when it
-is asked to stop, or when the client is gone: its stream ends, or falls silent for SILENCE_S after it once spoke. What
-a keeper that was killed left behind is removed by the next one.
+is asked to stop, which the script around it does where the client is gone, or when that script is gone itself. What a
+keeper that was killed left behind is removed by the next one.
 
 A folder is a stale one of ours if its name is one that we give, it belongs to us and nobody else may enter it, and
 nobody holds the lock in it: a keeper does so for as long as it lives. One that no keeper has reached yet has an empty
@@ -24,11 +24,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from .processes import adopt, below
 from .wire import LOCK, PLAN, Plan, Refused, WireError, decode_plan, digest_of, encode
 
-CLIENT = 3
-SILENCE_S = 3.5
-"""The client speaks once a second."""
 NAME = re.compile(r"recon-probe-[0-9a-f]{12}-[0-9A-Za-z]{10}")
 HELD = b"held\n"
 STARTING_S = 600.0
@@ -36,7 +34,11 @@ STARTING_S = 600.0
 STARTS_S = 180.0
 """Longest that importing torch may take."""
 STOPPED, GONE = 130, 75
-"""Exit status after a signal, and after the client was lost."""
+"""Exit status after a signal, and after nobody was left to listen."""
+_LOOK_S = 0.5
+"""Between two looks at whether the script around this process is there."""
+_SWEEP_S = 0.5
+"""How long sweeping is waited for at the end: it may be held by a disk."""
 _REAP_S = 0.7
 
 
@@ -50,10 +52,10 @@ def main() -> int:
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for number in signals:
         signal.signal(number, _stop)
+    adopt()
     try:
         with held(folder / LOCK):
-            sweep(bases, folder)
-            return _kept(folder)
+            return _kept(folder, bases)
     except Stop:
         return STOPPED
     finally:
@@ -123,8 +125,8 @@ def remove(folder: Path) -> None:
         time.sleep(0.05)
 
 
-def _kept(folder: Path) -> int:
-    """Run the server beside the client."""
+def _kept(folder: Path, bases: list[str]) -> int:
+    """Run the server, and sweep meanwhile."""
     try:
         plan = decode_plan((folder / PLAN).read_text(encoding="utf-8"))
     except (WireError, OSError, UnicodeDecodeError) as error:
@@ -132,7 +134,7 @@ def _kept(folder: Path) -> int:
     if plan.payload and plan.payload != digest_of(Path(__file__).parent):
         return _refused(Refused("bad_plan", "the files that arrived are not those that were sent: is the disk full?"))
     read, write = os.pipe()
-    keeper = os.getpid()
+    keeper, script = os.getpid(), os.getppid()
     server = os.fork()
     if server == 0:
         os.close(read)
@@ -140,8 +142,12 @@ def _kept(folder: Path) -> int:
     os.close(write)
     with contextlib.suppress(OSError):
         os.setpgid(server, server)  # as it does itself: whoever comes first
+    sweeping = threading.Thread(target=sweep, args=(bases, folder), daemon=True)
     try:
-        return _watched(server, read)
+        sweeping.start()
+        code = _watched(server, read, script)
+        sweeping.join(_SWEEP_S)
+        return code
     finally:
         _killed(server)
 
@@ -153,8 +159,8 @@ def _serve(plan: Plan, folder: Path, pipe: int, keeper: int) -> None:
         os.setpgid(0, 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        os.close(CLIENT)
         os.dup2(2, 1)
+        _first_to_go()
         from .server import die_with_parent  # noqa: PLC0415  what the keeper needs not, it does not import
 
         die_with_parent(keeper)
@@ -168,22 +174,23 @@ def _serve(plan: Plan, folder: Path, pipe: int, keeper: int) -> None:
         os._exit(status)
 
 
-def _watched(server: int, pipe: int) -> int:
+def _first_to_go() -> None:
+    """Have the system end this process, and what it starts, before any other where the machine's memory runs out.
+
+    It would else choose by size, and take a server that works there.
+    """
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def _watched(server: int, pipe: int, script: int) -> int:
     """Hand on what the server says for as long as somebody listens; the exit code."""
     over, told = os.pipe()
     forwarding = _Forwarding(pipe, told)
     threading.Thread(target=forwarding.run, daemon=True).start()  # a dead line blocks writers
-    begun, heard_at = time.monotonic(), 0.0  # nothing heard yet: a client on this machine says nothing
-    while True:
-        left = heard_at + SILENCE_S - time.monotonic() if heard_at else STARTS_S
-        ready, _, _ = select.select([over, CLIENT], [], [], max(0.0, left))
-        if over in ready:
-            break
-        if CLIENT in ready:
-            if not os.read(CLIENT, 4096):
-                return GONE
-            heard_at = time.monotonic()
-        elif heard_at:
+    begun = time.monotonic()
+    while not select.select([over], [], [], _LOOK_S)[0]:
+        if os.getppid() != script:
             return GONE
         if not forwarding.lines and time.monotonic() - begun > STARTS_S:
             return _refused(Refused("no_torch", f"{sys.executable} said nothing for {STARTS_S:.0f} s: it hangs"))
@@ -230,10 +237,18 @@ def _write(piece: bytes) -> None:
 
 
 def _killed(server: int) -> None:
-    """End the server and all that it started; one that a driver holds is not waited for."""
+    """End the server and all that it started, wherever that went; what a driver holds is not waited for."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(server, signal.SIGKILL)
     end = time.monotonic() + _REAP_S
+    while (rest := below(os.getpid())) and time.monotonic() < end:  # what made itself a group of its own is ours now
+        for pid in rest:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.01)
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < end and not os.waitpid(server, os.WNOHANG)[0]:
             time.sleep(0.01)

@@ -7,14 +7,14 @@ after some rounds, max(max(p - a q, 0) / C - q, 0) is max(p - (a + C) q, 0) / C.
 import triton
 import triton.language as tl
 
-from .row_mass import pick, scaled
+from .row_mass import logits_at, pick
 
 
 @triton.jit
-def left_at(p_ptr, q_ptr, index, mask, stride_p, stride_q, scale, p_peak, p_total, q_peak, q_total, keep, less):
-    """Weights [R, X] of what is left at indexes [R, X] of rows at [R] pointers; zero where the mask is not set."""
-    p = tl.exp2(scaled(p_ptr, index, mask, stride_p, scale) - p_peak[:, None]) * (keep / p_total)[:, None]
-    q = tl.exp2(scaled(q_ptr, index, mask, stride_q, scale) - q_peak[:, None]) * (less / q_total)[:, None]
+def left_of(p, q, scale, p_peak, p_total, q_peak, q_total, keep, less):
+    """Weights [R, X] of what is left, from logits [R, X] of target and drafter; zero where both are -inf."""
+    p = tl.exp2(p.to(tl.float32) * scale[:, None] - p_peak[:, None]) * (keep / p_total)[:, None]
+    q = tl.exp2(q.to(tl.float32) * scale[:, None] - q_peak[:, None]) * (less / q_total)[:, None]
     return tl.maximum(p - q, 0.0)
 
 
@@ -37,16 +37,24 @@ def left_in_blocks(
     BLOCK: tl.constexpr,
     BLOCKS: tl.constexpr,
 ):
-    """Sums [R, BLOCKS] of what is left in each block of rows: one pass over both."""
+    """Sums [R, BLOCKS] of what is left in each block of rows: one pass over both.
+
+    A block is asked for before the one ahead of it is looked at: one program waits for nothing but these.
+    """
     lane = tl.arange(0, BLOCKS)[None, :]
+    index = tl.arange(0, BLOCK)[None, :]
     sums = tl.zeros([real.shape[0], BLOCKS], tl.float32)
+    p = logits_at(p_ptr, index, real[:, None] & (index < vocab), stride_p)
+    q = logits_at(q_ptr, index, real[:, None] & (index < vocab), stride_q)
     for block in range(blocks):
-        index = block * BLOCK + tl.arange(0, BLOCK)[None, :]
+        index += BLOCK
         mask = real[:, None] & (index < vocab)
-        weight = left_at(
-            p_ptr, q_ptr, index, mask, stride_p, stride_q, scale, p_peak, p_total, q_peak, q_total, keep, less
-        )
+        p_next = logits_at(p_ptr, index, mask, stride_p)
+        q_next = logits_at(q_ptr, index, mask, stride_q)
+        weight = left_of(p, q, scale, p_peak, p_total, q_peak, q_total, keep, less)
         sums = tl.where(lane == block, tl.sum(weight, axis=1)[:, None], sums)
+        p = p_next
+        q = q_next
     return sums
 
 
@@ -76,6 +84,8 @@ def draw_left(
     point = coin * tl.sum(sums, axis=1) - before
     index = tl.maximum(block, 0)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     mask = (real & (block >= 0))[:, None] & (index < vocab)
-    weight = left_at(p_ptr, q_ptr, index, mask, stride_p, stride_q, scale, p_peak, p_total, q_peak, q_total, keep, less)
+    p = logits_at(p_ptr, index, mask, stride_p)
+    q = logits_at(q_ptr, index, mask, stride_q)
+    weight = left_of(p, q, scale, p_peak, p_total, q_peak, q_total, keep, less)
     chosen, _ = pick(weight, point, BLOCK)
     return tl.where(chosen >= 0, (block * BLOCK + chosen).to(tl.int64), otherwise)

@@ -13,10 +13,15 @@ import triton.language as tl
 
 
 @triton.jit
+def logits_at(row_ptr, index, mask, stride_v):
+    """Logits [R, X] of rows at [R] pointers, as they are; -inf where the mask is not set."""
+    return tl.load(row_ptr[:, None] + index.to(tl.int64) * stride_v, mask=mask, other=float("-inf"))
+
+
+@triton.jit
 def scaled(row_ptr, index, mask, stride_v, scale):
-    """Scaled logits [R, X] of rows at [R] pointers; -inf where the mask is not set."""
-    place = row_ptr[:, None] + index.to(tl.int64) * stride_v
-    return tl.load(place, mask=mask, other=float("-inf")).to(tl.float32) * scale[:, None]
+    """Likewise scaled, in float32."""
+    return logits_at(row_ptr, index, mask, stride_v).to(tl.float32) * scale[:, None]
 
 
 @triton.jit

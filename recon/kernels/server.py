@@ -7,6 +7,7 @@ the entry it was at, and the entries behind that one get a child of their own.
 import contextlib
 import ctypes
 import os
+import resource
 import selectors
 import signal
 import sys
@@ -18,8 +19,10 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from .device import Smi, visible_gpu
+from .device import Reading, Smi, visible_gpu
+from .faults import beyond_programs
 from .wire import (
+    LINE_LIMIT_BYTES,
     Behaved,
     Compiled,
     Done,
@@ -32,6 +35,7 @@ from .wire import (
     Refused,
     Result,
     Started,
+    WireError,
     decode,
     encode,
     key_of,
@@ -77,9 +81,15 @@ class _Child:
     errors: Path
     heard: bytearray = field(default_factory=bytearray)
     hung: bool = False
+    odd: str = ""
+    """What it said that none of ours says: an engine's code runs in it, and may write or replace what it likes."""
 
-    def lines(self, patience_s: float) -> Iterator[Line]:
-        """What it says, until it ends or says nothing for too long; what it had not finished saying is dropped."""
+    def lines(self, patience_s: float, job: tuple[Entry, ...] = ()) -> Iterator[Line]:
+        """What it says of its job, until it ends, says nothing for too long, or says what none of ours does.
+
+        What it had not finished saying is dropped.
+        """
+        mine, answered = {entry.id for entry in job}, set[int]()
         with selectors.DefaultSelector() as selector:
             selector.register(self.pipe, selectors.EVENT_READ)
             while True:
@@ -92,16 +102,38 @@ class _Child:
                 self.heard += piece
                 *whole, rest = self.heard.split(b"\n")
                 self.heard = rest
-                for line in whole:
-                    yield decode(line.decode())
+                for text in whole:
+                    line = self._taken(text, mine, answered)
+                    if line is None:
+                        return
+                    yield line
+                if len(rest) > LINE_LIMIT_BYTES:
+                    self.odd = f"a line of more than {LINE_LIMIT_BYTES} bytes"
+                    return
+
+    def _taken(self, text: bytes | bytearray, mine: set[int], answered: set[int]) -> Line | None:
+        """The line that a text is; None where it is none, or speaks of what it was not given."""
+        try:
+            line = decode(text.decode())
+        except (WireError, UnicodeDecodeError) as error:
+            self.odd = str(error)
+            return None
+        number = getattr(line, "entry", None)
+        if number is not None and number not in mine:
+            self.odd = f"it was not given entry {number}"
+        if isinstance(line, Result | Behaved):
+            if number in answered:
+                self.odd = f"entry {number} was answered twice"
+            answered.add(line.entry)
+        return None if self.odd else line
 
     def end(self) -> str | None:
         """Make sure that it is over; how it ended, empty where that was well, None where it does not end."""
         os.close(self.pipe)
-        code = None if self.hung else self._ended(LEAVE_S)
+        code = None if self.hung or self.odd else self._ended(LEAVE_S)
         if code is None:
             os.kill(self.pid, signal.SIGKILL)
-            code, self.hung = self._ended(REAP_S), True
+            code, self.hung = self._ended(REAP_S), not self.odd
             return None if code is None else ""
         if code < 0:
             return self._words(_name_of_signal(-code))
@@ -127,6 +159,21 @@ class _Child:
         return f"{how}{f': {said[-1]}' if said else ''}"
 
 
+def _processor_s() -> float:
+    """Processor time of this process, and of its children that are over."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _others(reading: Reading | None) -> str:
+    return reading.state.other_processes if reading else ""
+
+
+def _job_of(entry: Entry) -> tuple[str, int]:
+    """What a child is for: one kernel, or one function of an engine with the kernel that it is timed beside."""
+    return entry.kernel, entry.subject
+
+
 def _name_of_signal(number: int) -> str:
     try:
         return signal.Signals(number).name
@@ -150,6 +197,8 @@ class Server:
     hello: Hello | None = None
     smi: Smi = field(init=False)
     """Asked whether somebody else came, between two children; it needs no GPU of ours."""
+    before: Reading | None = None
+    """The GPU before anything was done on it."""
 
     def __post_init__(self) -> None:
         """Ask about the GPU that children will take."""
@@ -170,7 +219,7 @@ class Server:
         while todo and not lost:
             job = todo.popleft()
             left = self.plan.deadline_s - (time.monotonic() - self.begin)
-            lost = self._somebody_came()
+            lost = self._taken_away()
             if lost or left <= 0:
                 todo.appendleft(job)
                 break
@@ -179,7 +228,7 @@ class Server:
         why = lost or f"left out: {self.plan.deadline_s:.0f} s were over"
         for entry in (each for job in todo for each in job):
             self.write(Failed(entry.id, "plan", why))
-        self.write(Done(bool(lost), time.monotonic() - self.begin, self.device_s))
+        self.write(Done(bool(lost), time.monotonic() - self.begin, self.device_s, _processor_s()))
         return 0
 
     def _introduce(self) -> Refused | None:
@@ -196,33 +245,35 @@ class Server:
             if isinstance(line, Refused):
                 return line
         silent = f"it said nothing for {self.plan.patience_s:.0f} s" if child.hung or how is None else how
-        return Refused("no_gpu" if self.plan.mode == "gpu" else "no_torch", f"starting there failed: {silent}")
+        why = silent if not child.odd else self._why(child, "")
+        return Refused("no_gpu" if self.plan.mode == "gpu" else "no_torch", f"starting there failed: {why}")
 
     def _todo(self) -> deque[tuple[Entry, ...]]:
         """What is left to do, kernel by kernel in the order of the plan."""
         assert self.hello is not None
         known, left = frozenset(self.plan.known), []
         for entry in self.plan.entries:
-            if key_of(self.plan, self.hello.device, name_of(entry), entry.axes) in known:
+            if key_of(self.plan, self.hello.device, name_of(entry), entry.axes, subject=entry.subject) in known:
                 self.write(Known(entry.id))
             else:
                 left.append(entry)
-        order = list(dict.fromkeys(entry.kernel for entry in left))
-        left.sort(key=lambda entry: order.index(entry.kernel))  # stable: cases stay as they are
-        return deque(tuple(group) for _, group in groupby(left, key=lambda entry: entry.kernel))
+        order = list(dict.fromkeys(map(_job_of, left)))
+        left.sort(key=lambda entry: order.index(_job_of(entry)))  # stable: cases stay as they are
+        return deque(tuple(group) for _, group in groupby(left, key=_job_of))
 
-    def _somebody_came(self) -> str:
-        """Why the GPU is not ours any more; asked between two children, when none of ours is on it."""
-        if self.plan.mode != "gpu" or self.plan.allow_busy or self.smi.silent:
+    def _taken_away(self) -> str:
+        """Why nothing more may be begun on the GPU; asked between two children, when none of ours is on it."""
+        if self.plan.mode != "gpu" or self.smi.silent:
             return ""
-        others = ""
-        for pause in (0.0, SETTLE_S):
-            time.sleep(pause)
-            reading = self.smi.read()
-            others = reading.state.other_processes if reading else ""
-            if not others:
-                return ""
-        return f"somebody else began to use the GPU (pid, MiB): {others}"
+        reading = self.smi.read()
+        self.before = self.before or reading
+        if self.before and reading and (faults := beyond_programs(self.before.xids, reading.xids)):
+            return f"the driver reported faults of the GPU meanwhile: Xid {', '.join(map(str, faults))}"
+        if self.plan.allow_busy or not _others(reading):
+            return ""
+        time.sleep(SETTLE_S)
+        others = _others(self.smi.read())
+        return f"somebody else began to use the GPU (pid, MiB): {others}" if others else ""
 
     def _do(self, job: tuple[Entry, ...], left_s: float, behind: int) -> tuple[list[tuple[Entry, ...]], str]:
         """Have a child do a job; what is to be done again, in turn, and why nothing more can be."""
@@ -232,7 +283,7 @@ class Server:
         finished: set[int] = set()
         begun: dict[int, str] = {}  # entries that are not finished, with the stage that each is at; the latest is last
         last: Done | Refused | None = None
-        for line in child.lines(self.plan.patience_s):
+        for line in child.lines(self.plan.patience_s, job):
             match line:
                 case Started():
                     begun.pop(line.entry, None)
@@ -263,6 +314,8 @@ class Server:
         return min(left, max(LEAST_DEVICE_S, left * len(job) / (len(job) + behind)))
 
     def _why(self, child: _Child, how: str) -> str:
+        if child.odd:
+            return f"it said something else than a result: {child.odd}"[:LAST_WORDS_BYTES]
         if child.hung:
             return f"it hangs: no word for {self.plan.patience_s:.0f} s, so it was killed"
         return f"its process ended by {how}" if how else "its process ended early"
@@ -300,10 +353,12 @@ def _child(carry: Carry, plan: Plan, pipe: int, errors: Path, parent: int) -> No
     status = 70
     try:
         die_with_parent(parent)
-        said = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            said = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        except OSError:  # a disk without room: then its words go where the server's do
+            said = 2
         os.dup2(said, 1)
         os.dup2(said, 2)
-
         status = carry(plan, partial(write_to, pipe))
     except BaseException as error:  # noqa: BLE001  whatever it is, this process must not go on as its parent
         with contextlib.suppress(Exception):

@@ -21,6 +21,10 @@ class Stream(Protocol):
         """Capture what the body queues, without running it."""
         ...
 
+    def waits(self, body: Callable[[], None]) -> bool:
+        """Whether what the body queues makes the host wait, so that it cannot be captured; it is run for that."""
+        ...
+
     def replay_us(self, graph: Graph) -> float:
         """Time of one replay between two events, in microseconds."""
         ...
@@ -44,6 +48,23 @@ class Cuda:
             body()
         captured: Graph = graph
         return captured
+
+    def waits(self, body: Callable[[], None]) -> bool:
+        """Whether torch sees the body wait for the device.
+
+        A capture that fails leaves torch's random generators as if it went on, so it is not what is tried.
+        """
+        before = torch.cuda.get_sync_debug_mode()
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            body()
+        except RuntimeError as error:
+            if "synchroniz" not in str(error):
+                raise
+            return True
+        finally:
+            torch.cuda.set_sync_debug_mode(before)
+        return False
 
     def replay_us(self, graph: Graph) -> float:
         """Time of one replay between two events, in microseconds."""

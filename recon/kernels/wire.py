@@ -16,6 +16,12 @@ SCHEMA_VERSION = 1
 LINE_LIMIT_BYTES = 8 << 20
 """Longest line that is read; a result holds a few hundred samples."""
 INTEGER_LIMIT = 1 << 63
+REST_S = 0.12
+"""What the GPU rests before each round of bursts."""
+ENGINE = "engine."
+"""What the variant of an entry begins with that is an engine's function, at the work of the kernel that it names."""
+FIND = "auto"
+"""As the library of a plan: the one that lies among the packages of that Python."""
 PLAN, LOCK = "plan.json", "lock"
 """Files beside the payload, where it travelled: what to do, and whose folder it is."""
 
@@ -38,6 +44,8 @@ class Entry:
     kernel: str
     variant: str
     axes: Axes
+    subject: int = -1
+    """Number of the engine's function, of `Plan.subjects`, that it calls or is timed beside; -1 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,11 @@ class Plan:
     known: tuple[str, ...] = ()
     """Keys of entries that need not be measured again."""
     subjects: tuple[str, ...] = ()
-    """Functions of an engine, as JSON: an entry of the role `behaviour` names one by its number, as its variant."""
+    """Functions of an engine, as JSON; entries name them by their numbers."""
+    library: str = ""
+    """Path of an engine's library whose kernels are timed beside ours, or `FIND` for one that is looked for there."""
+    bursts: int = 0
+    """Samples that are taken besides, each after a rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,15 @@ class State:
     utilization_percent: str = ""
     other_processes: str = ""
     """Compute processes other than ours, as `pid memory`, separated by `; `."""
+    ecc_uncorrected: str = ""
+    """Errors of memory that could not be corrected, since the driver was loaded."""
+    retired_pages_pending: str = ""
+    recovery_action: str = ""
+    """What the driver wants done about a fault: `None`, or e.g. `Reset`."""
+    remapped_rows: str = ""
+    """Rows of memory that were replaced, as they were when the process began."""
+    xids: str = ""
+    """Errors of this GPU in the kernel's log, by number; `none`, or empty where it may not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +156,10 @@ class Timing:
 
     samples_us: tuple[float, ...]
     """One for each graph replay: its time between two events, over the calls that it holds."""
+    captured: bool
+    """Whether a graph held the calls; else the host queued each, and its own time is in them."""
     calls: int
-    """Kernel calls in one graph."""
+    """Kernel calls in one graph, or in what stands for one."""
     sets: int
     """Input sets that the calls rotate over."""
     rotated_bytes: int
@@ -151,6 +174,8 @@ class Timing:
     """Configurations compared on other data than the samples were taken on."""
     note: str
     """What else a reader must know, e.g. the accepted length of the data."""
+    burst_us: tuple[float, ...] = ()
+    """Samples likewise, each taken after the GPU had rested: power and heat then limit it less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +193,7 @@ class Refused:
     """First and last line of a run that may not go on."""
 
     why: str
-    """`no_torch`, `no_gpu`, `gpu_busy`, `no_place` or `bad_plan`."""
+    """`no_torch`, `no_gpu`, `gpu_busy`, `not_allotted`, `no_place` or `bad_plan`."""
     detail: str
 
 
@@ -197,6 +222,8 @@ class Result:
     timing: Timing | None
     before: State | None
     after: State | None
+    burst: State | None = None
+    """Right after the last sample that followed a rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +266,8 @@ class Done:
     seconds: float
     device_seconds: float
     """Time spent in measurements; checks and compilation left out."""
+    processor_seconds: float = 0.0
+    """Of the host's processors, by all processes of the payload; 0 where it was not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,24 +291,30 @@ def digest_of(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def key_of(plan: Plan, device: Device, kernel: str, axes: Axes, config: Axes | None = None) -> str:
+def key_of(
+    plan: Plan, device: Device, kernel: str, axes: Axes, config: Axes | None = None, *, subject: int = -1
+) -> str:
     """What a measurement is known by: equal keys need not be measured twice.
 
     Args:
-        plan: For its payload, its mode, and the shapes that the kernel is compared on.
+        plan: For its payload, its mode, the shapes that the kernel is compared on, and the engine's functions.
         device: The GPU and the software.
         kernel: Kernel and variant, e.g. `tree_greedy.fused`.
         axes: The case.
         config: Where one kernel is built in several configurations, the configuration.
+        subject: Number of the engine's function that it is, or is timed beside.
     """
     software = [device.name, device.uuid, device.driver, device.torch, device.triton, device.python, device.cuda]
     checks = [check.axes for check in plan.checks if check.kernel == kernel.partition(".")[0]]
-    whole = json.dumps([plan.payload, plan.mode, software, kernel, axes, config or {}, checks], sort_keys=True)
+    beside = [plan.subjects[subject]] if 0 <= subject < len(plan.subjects) else []
+    whole = json.dumps([plan.payload, plan.mode, software, kernel, axes, config or {}, checks, *beside], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
 def name_of(entry: Entry) -> str:
-    """Kernel and variant, e.g. `tree_greedy.fused`."""
+    """Kernel and variant, e.g. `tree_greedy.fused`; of an engine's function the place alone."""
+    if entry.variant.startswith(ENGINE):
+        return entry.variant
     return f"{entry.kernel}.{entry.variant}" if entry.variant else entry.kernel
 
 

@@ -6,18 +6,31 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 
 import torch
 import triton
 
 from . import bench as benches
+from .allotted import objection as slurm_objects
 from .card import Card, card_of
 from .check import check
-from .device import Reading, Smi, describe_cpu, describe_gpu, objections, objections_without_smi, visible_gpu
+from .device import (
+    HIDDEN,
+    Reading,
+    Smi,
+    describe_cpu,
+    describe_gpu,
+    objections,
+    objections_without_smi,
+    uuid_of,
+    visible_gpu,
+)
 from .op import Op
 from .stream import Cuda
 from .wire import (
+    ENGINE,
     SCHEMA_VERSION,
     Agreement,
     Axes,
@@ -46,9 +59,13 @@ LARGEST_L2_BYTES = 128 << 20
 """Taken for the L2 cache where torch does not know its size: as large as any so far."""
 KERNELS = frozenset(
     (
+        *("delta_matrix", "delta_step", "delta_commit", "state_scatter"),
+        *("ssd_matrix", "ssd_step", "ssd_commit", "conv_tree", "conv_commit"),
         *("nop", "read", "copy", "gemm"),
         *("linear_greedy", "linear_stochastic", "linear_block"),
         *("tree_greedy", "tree_target_only", "tree_multi_round"),
+        *("kv_compact", "tree_best_first", "tree_topk", "gemm_fp8", "grouped_gemm"),
+        *("tree_attention", "dense_attention"),
     )
 )
 
@@ -63,6 +80,25 @@ def op_of(kernel: str) -> Op:
         raise KeyError(kernel)
     op: Op = importlib.import_module(f".{kernel}.kernel", __package__).OP
     return op
+
+
+def op_for(plan: Plan, entry: Entry, device: torch.device) -> Op:
+    """The kernel of an entry, with the engine's function that it is timed beside where there is one.
+
+    Raises:
+        Exception: whatever loading that function raises.
+    """
+    op = op_of(entry.kernel)
+    if entry.subject < 0:
+        return op
+    from .behaviour.timed import beside  # noqa: PLC0415  most plans have none
+
+    return beside(op, plan.subjects[entry.subject], device)
+
+
+def _checked_as(entry: Entry) -> tuple[object, ...]:
+    """What shares one comparison with the reference: a variant on all cases, beside an engine's function on each."""
+    return (entry.kernel, entry.variant, *((entry.subject, *sorted(entry.axes.items())) if entry.subject >= 0 else ()))
 
 
 def in_interpreter(plan: Plan, write: Write) -> int:
@@ -81,7 +117,8 @@ def in_interpreter(plan: Plan, write: Write) -> int:
                 write(_behaved(plan, entry, device))
                 continue
             try:
-                agreement = _agreement(plan, entry, device, INTERPRETER)
+                begun = Started(entry.id, "check")
+                agreement = _agreement(plan, entry, device, INTERPRETER, partial(write, begun))
             except Exception as error:  # noqa: BLE001  a kernel may raise anything; the others go on
                 write(Failed(entry.id, "check", _words(error)))
             else:
@@ -123,8 +160,11 @@ def on_gpu(plan: Plan, write: Write) -> int:
     """Check and time every entry on one GPU; the exit code."""
     begin = time.monotonic()
     visible = visible_gpu()
-    if not plan.gpu and visible in {"", "-1"}:
+    if not plan.gpu and visible in HIDDEN:
         write(Refused("no_gpu", f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}"))
+        return 1
+    if not plan.allow_busy and (reason := slurm_objects(plan.gpu, os.environ, uuid_of)):
+        write(Refused("not_allotted", reason))
         return 1
     smi = Smi(plan.gpu or visible)
     reading = smi.read() if plan.allow_busy else _settled(smi)
@@ -133,25 +173,27 @@ def on_gpu(plan: Plan, write: Write) -> int:
         return 1
     os.environ["CUDA_VISIBLE_DEVICES"] = reading.uuid if reading else smi.gpu
     if not torch.cuda.is_available():
-        seen = f"torch {torch.__version__} sees no CUDA device"
-        write(Refused("no_gpu", f"{seen}; {smi.silent}" if smi.silent else seen))
+        asked = f" that is GPU {plan.gpu}" if plan.gpu else ""
+        seen = f"torch {torch.__version__} sees no CUDA device{asked}"
+        write(Refused("no_gpu", "; ".join(filter(None, (seen, smi.silent or smi.complaint)))))
         return 1
     device = describe_gpu(reading)
     if not plan.allow_busy and reading is None and (reasons := objections_without_smi(device)):
         write(Refused("gpu_busy", "; ".join(reasons)))
         return 1
     write(Hello(SCHEMA_VERSION, plan.mode, device, reading.state if reading else State()))
-    if plan.subjects:
+    if plan.entries and plan.entries[0].role == BEHAVIOUR:
         return _behaviours(plan, write, begin)
     limit = int(min(plan.memory_limit_bytes, plan.memory_fraction * device.free_bytes))
     bench = benches.Bench(
         Cuda(),
         torch.device("cuda", 0),
-        card_of(device.multiprocessors),
+        card_of(device.multiprocessors, plan.library),
         device.l2_bytes or LARGEST_L2_BYTES,
         limit,
         plan.samples,
         smi,
+        plan.bursts,
     )
     gc.collect()
     gc.freeze()  # each graph capture collects garbage: what was imported need not be looked at again
@@ -175,7 +217,7 @@ def _behaviours(plan: Plan, write: Write, begin: float) -> int:
 def _behaved(plan: Plan, entry: Entry, device: torch.device) -> Behaved:
     from .behaviour.check import answer  # noqa: PLC0415  most plans have none
 
-    return Behaved(entry.id, answer(plan.subjects[int(entry.variant)], device))
+    return Behaved(entry.id, answer(plan.subjects[entry.subject], device))
 
 
 def _settled(smi: Smi) -> Reading | None:
@@ -203,7 +245,8 @@ class _Session:
     begin: float
     ready: float = field(default_factory=time.monotonic)
     """When the device was."""
-    agreements: dict[tuple[str, str], Agreement] = field(default_factory=dict)
+    agreements: dict[tuple[object, ...], Agreement] = field(default_factory=dict)
+    """By what `_checked_as` says."""
 
     def run(self) -> int:
         """Work through the groups of entries that share a kernel and a case; the exit code."""
@@ -225,7 +268,11 @@ class _Session:
 
     def group(self, entries: list[Entry]) -> None:
         """Check, tune and time the variants of one kernel on one case."""
-        op = op_of(entries[0].kernel)
+        try:
+            op = op_for(self.plan, entries[0], self.bench.device)
+        except Exception as error:  # noqa: BLE001  an engine's code may raise anything where it is loaded
+            self.failed(entries[0], "check", error)
+            return
         chosen: dict[str, tuple[Axes, int]] = {}
         sound: list[Entry] = []
         for entry in entries:
@@ -234,7 +281,7 @@ class _Session:
                 chosen[entry.variant] = config
                 sound.append(entry)
         self.bench.stream.free()
-        if sound:
+        if sound and not any(each.variant.startswith(ENGINE) and each not in sound for each in entries):
             self.measure(op, sound, chosen)
         self.bench.stream.free()
 
@@ -251,11 +298,14 @@ class _Session:
 
     def agrees(self, entry: Entry) -> bool:
         """Whether the variant agrees with its reference; one that does not is reported and not timed."""
-        key = (entry.kernel, entry.variant)
+        key = _checked_as(entry)
         if key not in self.agreements:
-            self.write(Started(entry.id, "check"))
+            begun = Started(entry.id, "check")
+            self.write(begun)
             with self.bench.compiling():  # nearly all of it: each shape is another kernel to the compiler
-                self.agreements[key] = _agreement(self.plan, entry, self.bench.device, self.bench.card)
+                self.agreements[key] = _agreement(
+                    self.plan, entry, self.bench.device, self.bench.card, lambda: self.write(begun)
+                )
         agreement = self.agreements[key]
         if agreement.mismatches:
             self.write(Result(entry.id, agreement, None, None, None))
@@ -273,8 +323,8 @@ class _Session:
             return
         for entry in entries:
             name = entry.variant
-            agreement, wrong = self.agreements[entry.kernel, name], measured.wrong[name]
-            cases = agreement.cases + measured.compared
+            agreement, wrong = self.agreements[_checked_as(entry)], measured.wrong[name]
+            cases = agreement.cases + measured.compared[name]
             detail = f"after the clock: {wrong}" if wrong else agreement.detail
             self.write(
                 Result(
@@ -283,6 +333,7 @@ class _Session:
                     None if wrong else measured.timings[name],
                     measured.before,
                     measured.after,
+                    measured.burst,
                 )
             )
 
@@ -300,10 +351,12 @@ class _Session:
             raise KeyboardInterrupt from broken
 
 
-def _agreement(plan: Plan, entry: Entry, device: torch.device, card: Card) -> Agreement:
-    op = op_of(entry.kernel)
+def _agreement(plan: Plan, entry: Entry, device: torch.device, card: Card, tell: Callable[[], None]) -> Agreement:
+    op = op_for(plan, entry, device)
     cases = tuple(each.axes for each in plan.checks if each.kernel == entry.kernel)
-    return check(op, op.variants[entry.variant], cases, seed=plan.seed, device=device, card=card)
+    if entry.subject >= 0:  # an engine's function need not take shapes that are awkward
+        cases = (entry.axes,)
+    return check(op, op.variants[entry.variant], cases, seed=plan.seed, device=device, card=card, tell=tell)
 
 
 def _until(plan: Plan, begin: float, write: Write, device_s: Callable[[], float] = lambda: 0.0) -> Iterator[Entry]:

@@ -1,13 +1,17 @@
 """Cut functions in, behaviours out: each is called in a child of its own, and its answers are set against verdicts."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import Any
 
-from recon.kernels.wire import SCHEMA_VERSION, Entry, Plan
+from recon.errors import ReconError
+from recon.kernels.wire import ENGINE, SCHEMA_VERSION, Entry, Plan
+from recon.probes.run import ProbeResult
 from recon.records.behaviour import Behaviour, Claim, ShownRule
 from recon.records.cut import CutFunction
+from recon.records.unknown import REST, Unknown
 
 ROLE = "behaviour"
 SECONDS = 120.0
@@ -15,6 +19,10 @@ SECONDS = 120.0
 PATIENCE_S = 900.0
 """How long a child may say nothing: it imports an engine, and searches."""
 GRACE_S = 60.0
+MOST_AGAIN = 4
+"""How often another process goes on where one broke its device."""
+MOST_CALL_BYTES = 20_000
+"""Of what a child says about how a function is called."""
 RULE_OF: Mapping[str, tuple[str, ...]] = {
     "accept.linear.greedy": ("chain greedy",),
     "accept.linear.stochastic": (
@@ -32,7 +40,60 @@ RULE_OF: Mapping[str, tuple[str, ...]] = {
 """Rules that show a capability. What is missing here has no law yet: of it the check can say nothing."""
 
 
+_WHEN_SURE: Mapping[str, tuple[str, ...]] = {
+    "accept.linear.greedy": (*RULE_OF["accept.linear.stochastic"], *RULE_OF["accept.block"]),
+    "accept.tree.greedy": RULE_OF["accept.tree.stochastic"],
+}
+"""Rules that are greedy where the target is sure of its tokens, which a partial standing says of them."""
 _KNOWN = frozenset(rule for rules in RULE_OF.values() for rule in rules)
+
+
+def behaved(
+    functions: Sequence[CutFunction],
+    mode: str,
+    carry: Callable[[Plan], ProbeResult],
+    *,
+    gpu: str = "",
+    allow_busy: bool = False,
+    seconds: float = SECONDS,
+) -> ProbeResult:
+    """Have the payload call functions; where a call broke the device for its process, another one goes on behind it.
+
+    Args:
+        functions: What was cut.
+        mode: `interpret` or `gpu`.
+        carry: Carries a plan out.
+        gpu: Index or UUID.
+        allow_busy: Whether others may be on the GPU.
+        seconds: What the search for one function's reading may take of its process's own time.
+    """
+    told: dict[str, Any] = {"gpu": gpu, "allow_busy": allow_busy, "seconds": seconds}
+    result = carry(plan_behaviours(functions, mode, **told))
+    answers = dict(result.answers)
+    for _ in range(MOST_AGAIN):
+        begun = {number: said for number, text in answers.items() if _count((said := read(text)).get("go_on"))}
+        if not begun or result.stopped or not result.complete:
+            break
+        try:
+            more = carry(plan_behaviours(functions, mode, begun=begun, **told))
+        except ReconError as error:  # what was learned until then is kept
+            short = Unknown(REST, mode, error.sentence)
+            result = replace(result, complete=False, unknowns=(*result.unknowns, short))
+            break
+        for place, (number, said) in enumerate(begun.items()):
+            answers[number] = json.dumps(_joined(said, read(more.answers[place]) if place in more.answers else {}))
+        unknowns = (*result.unknowns, *(each for each in more.unknowns if each.what == REST))
+        result = replace(result, complete=more.complete, stopped=more.stopped, unknowns=unknowns)
+    return replace(result, answers=answers)
+
+
+def _joined(said: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """What two processes said of one function, the second of the settings behind those of the first."""
+    shown = [*_list(said.get("shown")), *_list(more.get("shown"))]
+    distinct = {each.get("rule"): each for each in reversed(shown) if isinstance(each, dict)}
+    ruled = [each for rule, each in reversed(distinct.items()) if rule]
+    whole = {**said, "shown": ruled or shown, "go_on": _count(more.get("go_on"))}
+    return whole if not ruled else {**whole, "why": ""}
 
 
 def plan_behaviours(
@@ -42,6 +103,7 @@ def plan_behaviours(
     gpu: str = "",
     allow_busy: bool = False,
     seconds: float = SECONDS,
+    begun: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Plan:
     """What the payload is to call: functions that could not be cut are left out.
 
@@ -51,9 +113,17 @@ def plan_behaviours(
         gpu: Index or UUID.
         allow_busy: Whether others may be on the GPU.
         seconds: What the search for one function's reading may take.
+        begun: Answers of the only functions that are asked, by their numbers among those that could be cut: they are
+            to go on where that process broke its device.
     """
-    able = [function for function in functions if function.text]
-    entries = tuple(Entry(number, ROLE, ROLE, f"engine_{number}", str(number), {}) for number, _ in enumerate(able))
+    cuts = [function for function in functions if function.text]
+    able = [cuts[number] for number in begun] if begun else cuts
+    entries = tuple(
+        Entry(number, ROLE, ROLE, ROLE, f"{ENGINE}{named(function)}", {}, number)
+        for number, function in enumerate(able)
+    )
+    calls = [next(calls_of(said), None) for said in begun.values()] or [None] * len(able)
+    begins = [_count(said.get("go_on")) for said in begun.values()] or [0] * len(able)
     return Plan(
         schema_version=SCHEMA_VERSION,
         mode=mode,
@@ -68,19 +138,53 @@ def plan_behaviours(
         memory_fraction=0.0,
         deadline_s=len(able) * (seconds + GRACE_S),
         patience_s=max(PATIENCE_S, 4 * seconds),
-        subjects=tuple(subject_of(function, seconds=seconds) for function in able),
+        subjects=tuple(
+            subject_of(function, seconds=seconds, call=call, begin=begin)
+            for function, call, begin in zip(able, calls, begins, strict=True)
+        ),
     )
 
 
-def subject_of(function: CutFunction, *, seconds: float = SECONDS, imports: bool = True) -> str:
-    """A function as JSON for the payload."""
+def calls_of(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """How a function was called where it showed rules: for the payload to read, and nobody else."""
+    for shown in _list(said.get("shown")):
+        call = shown.get("call") if isinstance(shown, dict) else None
+        if isinstance(call, dict) and isinstance(call.get("rule"), str) and len(json.dumps(call)) <= MOST_CALL_BYTES:
+            yield call
+
+
+def named(function: CutFunction) -> str:
+    """Its place in the engine, as people and measurements name it."""
+    return f"{function.path}:{function.symbol}"
+
+
+def subject_of(
+    function: CutFunction,
+    *,
+    seconds: float = SECONDS,
+    name: str = "",
+    call: Mapping[str, object] | None = None,
+    begin: int = 0,
+) -> str:
+    """A function as JSON for the payload.
+
+    Args:
+        function: What was cut.
+        seconds: What the search for its reading may take.
+        name: Its place in the engine, where it is to be timed.
+        call: How it was found to be called, likewise, or where another process goes on.
+        begin: The setting of switches at which it does.
+    """
     return json.dumps(
         {
             "function": function.symbol,
-            "module": function.module if imports else "",
+            "module": function.module,
             "text": function.text,
             "parameters": [asdict(each) for each in function.parameters],
             "seconds": seconds,
+            "name": name,
+            "call": call,
+            "begin": begin,
         }
     )
 
@@ -117,7 +221,7 @@ def read(text: str) -> dict[str, Any]:
     """A child's answer; it ran the engine's code, so nothing of it is taken on trust."""
     try:
         answer = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     return answer if isinstance(answer, dict) else {"why": "its child answered with something else than a result"}
 
@@ -169,6 +273,10 @@ def claim(capability: str, standing: str, rules: Iterable[ShownRule], why: str) 
             else f"it follows a rule that it is said not to have: {shown[0]}"
         )
         return Claim(capability, standing, "agrees" if is_said else "contradicts", words)
+    when_sure = [rule for rule in seen if rule in _WHEN_SURE.get(capability, ())]
+    if standing == "partial" and when_sure:
+        words = f"where the target is sure of its tokens it accepts just them, by the rule: {when_sure[0]}"
+        return Claim(capability, standing, "agrees", words)
     if seen and not _has_other_branches(seen, wanted):
         return Claim(
             capability,

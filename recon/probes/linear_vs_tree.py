@@ -12,6 +12,7 @@ TREE_ARGMAX = Subject("tree_greedy", "argmax_walk")
 TREE_COMPILED = Subject("tree_greedy", "compiled_walk")
 TREE_EAGER = Subject("tree_greedy", "eager")
 LINEAR_ARGMAX = Subject("linear_greedy", "argmax_cumprod")
+LINEAR_COMPILED = Subject("linear_greedy", "compiled")
 
 ACCEPTED = 3
 """Accepted drafts planted in most timed data."""
@@ -100,6 +101,17 @@ IN_TORCH = Probe(
     baselines=(TREE_COMPILED, TREE_EAGER),
     floors=(NOP, READ),
     cases=(case(1, 64), case(64, 8)),
+    quick=0,
+    checks=(),
+    interpreted=(),
+)
+CHAINS_IN_TORCH = Probe(
+    name="chains-in-torch",
+    question="How long does it take to accept a draft chain with what torch offers?",
+    kernels=(LINEAR,),
+    baselines=(LINEAR_ARGMAX, LINEAR_COMPILED),
+    floors=(NOP, READ),
+    cases=(case(1, 8), case(64, 8)),
     quick=0,
     checks=(),
     interpreted=(),

@@ -1,8 +1,10 @@
 """A probe: a question asked of a GPU, with the kernels whose times answer it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from recon.kernels.wire import Axes
+from recon.records.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +40,5 @@ class Probe:
     """Awkward shapes on which kernels and baselines are compared with their references before any clock."""
     interpreted: tuple[Axes, ...]
     """Shapes small enough for the interpreter."""
+    of_model: Callable[[Model, int], tuple[Axes, ...]] | None = None
+    """The cases for a model that so many GPUs share; None where some axes of the same cases take the model's values."""

@@ -5,14 +5,14 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recon.errors import GpuBusy, NoGpu, NoTorch, ReconError, Unreadable
+from recon.errors import GpuBusy, GpuNotAllotted, NoGpu, NoTorch, ReconError, Unreadable
 from recon.kernels import wire
 from recon.ports import AttendingShell, Progress, Reply, Silent
 from recon.probes.read import Reading
 from recon.probes.ship import payload_digest, script_of
 from recon.records.host import Gpu
 from recon.records.measurement import Measurement
-from recon.records.unknown import Unknown
+from recon.records.unknown import REST, Unknown
 
 GRACE_S = 60.0
 """What the payload may take beyond the plan's deadline and the patience with its last kernel."""
@@ -24,7 +24,16 @@ FEW, LATELY = 3, 8
 """Entries after which it can be told how long the rest will take, and by how many of the latest."""
 _WITHOUT_GPU = "--interpret checks the kernels on a CPU, --compile-only builds them for GPUs that are not here."
 _HINTS: dict[str, tuple[type[ReconError], str, str]] = {
-    "gpu_busy": (GpuBusy, "the GPU is not free: ", "--allow-busy measures all the same; times then scatter."),
+    "gpu_busy": (
+        GpuBusy,
+        "the GPU is not free: ",
+        "--allow-busy HOST, with its name, measures all the same: what runs there is disturbed, and times scatter.",
+    ),
+    "not_allotted": (
+        GpuNotAllotted,
+        "",
+        "Run it inside of a job, e.g. srun --gpus=1 recon probe-kernels; --allow-busy HOST measures past Slurm.",
+    ),
     "no_gpu": (NoGpu, "", _WITHOUT_GPU),
     "no_torch": (NoTorch, "", "--python PATH names the Python that has torch and triton."),
     "no_place": (Unreadable, "", "It needs a folder of its own in which programs may run; nothing of it stays there."),
@@ -48,6 +57,10 @@ class ProbeResult:
     """What was learned of functions of an engine, by entry, as JSON."""
     failures: Mapping[int, str] = field(default_factory=dict)
     """Why entries could not be done."""
+    seconds: float = 0.0
+    """How long the payload worked there; 0 where it did not come to its end."""
+    processor_seconds: float = 0.0
+    """What it took of the host's processors; likewise."""
 
 
 def run_plan(
@@ -70,9 +83,11 @@ def run_plan(
     Raises:
         NoTorch: that Python does not have them.
         NoGpu: torch sees no GPU.
-        GpuBusy: the GPU is in use, or in a mode that is not touched unasked.
+        GpuBusy: the GPU is in use, given out by a scheduler to others, or in a mode that is not touched unasked.
         Unreadable: the payload answered with something else than results, or found no place.
-        Unreachable: the machine did not answer, and nothing was measured yet.
+        Unreachable: the machine did not answer.
+
+    None of them is raised once anything was learned: that is kept, and the last of the unknowns says what ended it.
     """
     plan = told(plan, known or {})
     told_of = progress or Silent()
@@ -91,26 +106,42 @@ def run_plan(
         )
     except KeyboardInterrupt:
         stopped = True
-    except Unreadable:
-        raise
     except ReconError as error:
         lost = error
     told_of.finish()
-    _raise_refusal(reading)
-    unknowns = list(reading.unknowns())
-    if lost is not None:
-        if not reading.measurements():
-            raise lost
-        unknowns.append(Unknown(lost.word, shell.name, lost.sentence))
-    elif reading.done is None and not stopped:
-        unknowns.append(Unknown("the rest of the probe", shell.name, f"the payload ended early: {_last_words(reply)}"))
-    ended = reading.done is not None and not reading.done.interrupted
-    complete = not (stopped or lost) and (ended or reading.done is None)
-    taken = len(reading.taken_over)
-    failures = {each.entry: each.why for each in reading.failed}
+    trouble = _refusal(reading) or lost
+    if trouble is not None and not reading.has_learned:
+        raise trouble
+    short = _shortfall(reading, reply, trouble, stopped=stopped)
+    rest = (Unknown(REST, shell.name, short),) if short else ()
     return ProbeResult(
-        reading.measurements(), reading.gpus(), tuple(unknowns), complete, stopped, taken, reading.behaved, failures
+        reading.measurements(),
+        reading.gpus(),
+        (*reading.unknowns(), *rest),
+        complete=not short,
+        stopped=stopped,
+        taken_over=len(reading.taken_over),
+        answers=reading.behaved,
+        failures={each.entry: each.why for each in reading.failed},
+        seconds=reading.done.seconds if reading.done else 0.0,
+        processor_seconds=reading.done.processor_seconds if reading.done else 0.0,
     )
+
+
+def _shortfall(reading: Reading, reply: Reply, trouble: ReconError | None, *, stopped: bool) -> str:
+    """Why this is not all that was asked for; empty where it is."""
+    left = len(reading.unanswered)
+    behind = f"; {left} of {len(reading.plan.entries)} entries were not answered" if left else ""
+    if stopped:
+        return f"it was stopped{behind}"
+    if trouble is not None:
+        return f"{trouble.sentence.removesuffix('.')}{behind}"
+    if reading.done is None:
+        return f"the payload ended early: {_last_words(reply)}{behind}"
+    if reading.done.interrupted:
+        left_out = [each.why for each in reading.failed if each.stage == "plan"]
+        return f"the payload stopped: {left_out[-1] if left_out else 'it does not say why'}{behind}"
+    return f"the payload came to its end{behind}" if behind else ""
 
 
 def told(plan: wire.Plan, known: Mapping[str, Measurement]) -> wire.Plan:
@@ -130,12 +161,13 @@ def reusable(measurements: Sequence[Measurement]) -> dict[str, Measurement]:
     }
 
 
-def _raise_refusal(reading: Reading) -> None:
+def _refusal(reading: Reading) -> ReconError | None:
+    """What the payload's refusal is to a user."""
     refused = reading.refused
     if refused is None:
-        return
+        return None
     kind, before, hint = _HINTS.get(refused.why, (Unreadable, "the payload refused its plan: ", ""))
-    raise kind(f"{before}{refused.detail}", hint)
+    return kind(f"{before}{refused.detail}", hint)
 
 
 def _last_words(reply: Reply) -> str:
@@ -176,17 +208,18 @@ class _Listener:
             self.reading.take(line)
         except wire.WireError as error:
             raise Unreadable(f"the payload said something else than a result: {error}") from error
+        done = self.reading.answered - self._done
         match line:
             case wire.Started():
-                entry = self.reading.entry(line.entry)
-                before = int(line.stage == "compile" and line.entry > 0)  # what is built ends with the next one's start
-                self._tell(before, f"{line.stage} {wire.name_of(entry)}")
-            case wire.Result() | wire.Failed() | wire.Known():
-                if not isinstance(line, wire.Known):
-                    self._lately.append(time.monotonic())
-                self._tell(1, wire.name_of(self.reading.entry(line.entry)))
+                self._tell(done, f"{line.stage} {wire.name_of(self.reading.entry(line.entry))}")
+            case wire.Result() | wire.Failed() | wire.Known() | wire.Behaved():
+                self._tell(done, wire.name_of(self.reading.entry(line.entry)), timed=not isinstance(line, wire.Known))
+            case wire.Done() if done:  # the last that was built
+                self._tell(done, "")
 
-    def _tell(self, amount: int, note: str) -> None:
+    def _tell(self, amount: int, note: str, *, timed: bool = True) -> None:
+        if amount and timed:
+            self._lately.append(time.monotonic())
         self._done += amount
         self.progress.advance(amount, f"{note}{self._left()}")
 

@@ -12,6 +12,7 @@ ROUNDS = Subject("tree_multi_round", "fused")
 ROUNDS_EAGER = Subject("tree_multi_round", "eager")
 CHAIN = Subject("linear_stochastic", "fused")
 CHAIN_EAGER = Subject("linear_stochastic", "eager")
+CHAIN_COMPILED = Subject("linear_stochastic", "compiled")
 BLOCK = Subject("linear_block", "fused")
 BLOCK_EAGER = Subject("linear_block", "eager")
 
@@ -22,6 +23,11 @@ def _timed(*cases: Axes, **other: str) -> tuple[Axes, ...]:
     With `values="drawn"` nothing is planted: behind a rejection on planted data nothing is left of p but rounding.
     """
     return tuple({**each, "temperature": 1, **other} for each in cases)
+
+
+def _by_chance(cases: tuple[Axes, ...]) -> tuple[Axes, ...]:
+    """Cases in which chance decides: of a planted path a block leaves but rounding, and two answers are right."""
+    return tuple({"values": "drawn", **each} for each in cases)
 
 
 SMALL_CHECKS = (
@@ -104,10 +110,10 @@ BLOCKS = Probe(
     kernels=(BLOCK,),
     baselines=(BLOCK_EAGER,),
     floors=(NOP, READ),
-    cases=_timed(case(1, 8), case(64, 8)),
+    cases=_timed(case(1, 8), case(64, 8), values="drawn"),  # planted, what is left of p is but rounding
     quick=1,
-    checks=CHECKS,
-    interpreted=SMALL_CHECKS,
+    checks=_by_chance(CHECKS),
+    interpreted=_by_chance(SMALL_CHECKS),
 )
 CHAINS_WITHOUT_DRAFTER = Probe(
     name="sampled-chains-without-drafter",
@@ -120,4 +126,15 @@ CHAINS_WITHOUT_DRAFTER = Probe(
     checks=(),
     interpreted=(),
 )
-SAMPLING = (TREES, IN_TORCH, IN_ROUNDS, CHAINS, BLOCKS, CHAINS_WITHOUT_DRAFTER)
+CHAINS_IN_TORCH = Probe(
+    name="sampled-chains-in-torch",
+    question="How long does it take to accept a draft chain by chance with what torch offers?",
+    kernels=(CHAIN,),
+    baselines=(CHAIN_COMPILED, CHAIN_EAGER),
+    floors=(NOP, READ),
+    cases=_timed(case(1, 8), case(64, 8)),
+    quick=0,
+    checks=(),
+    interpreted=(),
+)
+SAMPLING = (TREES, IN_TORCH, IN_ROUNDS, CHAINS, BLOCKS, CHAINS_WITHOUT_DRAFTER, CHAINS_IN_TORCH)

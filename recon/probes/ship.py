@@ -16,12 +16,48 @@ PACKAGE = "recon_payload"
 ROOM_KIB = 128 << 10
 """What a place must have free: the payload, what Triton and the compiler of C make of it, and some more."""
 
+START_S = 60
+"""Within which a Python must have started: on a network disk that is cold it may take half of it."""
+SILENCE_S = 3.5
+"""Without a beat of the client, once it gave one; it gives one a second. Where `timeout` takes no fractions, 4."""
+
 _SCRIPT = r"""
 LC_ALL=C; export LC_ALL; unset CDPATH ENV BASH_ENV; umask 077; ulimit -c 0
-folder=; why=
-trap '[ -z "$folder" ] || rm -rf -- "$folder"' EXIT
-trap 'exit 143' HUP INT TERM
+folder=; why=; job=; stopped=; watcher=
+ours() { read -r stat <"/proc/$$/stat" && set -- ${stat##*) } && { [ "$3" = $$ ] || [ "$3" = "$2" ]; }; }
+clear() { [ -z "$folder" ] || rm -rf -- "$folder" || { sleep 1; rm -rf -- "$folder"; }; }
+rest() { [ -z "$stopped" ] || ! ours || kill -9 0; }
+end() {
+  trap '' HUP INT TERM
+  if [ -n "$job" ]; then
+    kill "$job"
+    { sleep 1; kill -9 "$job"; sleep 1; clear; rest; } >/dev/null & late=$!
+    wait "$job"; kill -9 "$late"
+  fi
+  clear; kill -9 "$watcher"; rest
+} 2>/dev/null
+trap end EXIT
+trap 'stopped=1; exit 143' HUP INT TERM
+watch() {
+  if [ -n "$(dd bs=1 count=1)" ]; then
+    for each in @SILENCE@ 4 ''; do timeout -k 1 "${each:-1}" dd count=0 </dev/null && break; done
+    if [ -z "$each" ]; then cat
+    else while [ -n "$(timeout -k 1 "$each" dd bs=64 count=1)" ]; do :; done
+    fi
+  fi
+  kill "$$"
+}
+watch <&3 >/dev/null 2>&1 & watcher=$!
+exec 3<&-
 refuse() { printf '{"kind":"refused","why":"%s","detail":"%s"}\n' "$1" "$2"; exit 1; }
+started() {
+  "$@" </dev/null & job=$!
+  { sleep @START@; [ -s "$folder/@LOCK@" ] || { : >"$folder/late"; kill -9 "$job"; }; } >/dev/null 2>&1 & timer=$!
+  wait "$job"; set -- $?; job=
+  kill -9 "$timer" 2>/dev/null
+  return "$1"
+}
+hangs() { [ ! -e "$folder/late" ] || refuse no_torch 'that Python hangs: it did not start within @START@ s'; }
 try() {
   case $2 in /*) ;; *) why="$why $1: not set;"; return 1;; esac
   folder=$(mktemp -d "$2/recon-probe-@SHORT@-XXXXXXXXXX" 2>/dev/null) || {
@@ -49,22 +85,29 @@ for each in @PYTHONS@; do
   python=$each; break
 done
 [ -n "$python" ] || refuse no_torch 'the Python of that environment cannot be run'
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' </dev/null >&2 ||
+started "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >&2 || {
+  hangs
   refuse no_torch 'that Python does not run, or is older than 3.10'
+}
 put() { printf '%s' "$2" >"$folder/$1" || refuse no_place 'the payload could not be written: the disk is full'; }
 mkdir @FOLDERS@
 @FILES@
 unset PYTHONSAFEPATH PYTHONINSPECT PYTHONSTARTUP TRITON_INTERPRET TRITON_CACHE_MANAGER TRITON_DUMP_DIR
+there=${folder%/*}; temporary=${TMPDIR:-}
 export TMPDIR="$folder/tmp" XDG_CACHE_HOME="$folder/cache" TRITON_HOME="$folder" TRITON_CACHE_DIR="$folder/triton" \
   TRITON_DUMP_DIR="$folder/triton" TRITON_OVERRIDE_DIR="$folder/triton" CUDA_CACHE_PATH="$folder/cuda" \
   TORCHINDUCTOR_CACHE_DIR="$folder/inductor" TORCHINDUCTOR_COMPILE_THREADS=1 TORCH_HOME="$folder/torch" \
   TORCH_EXTENSIONS_DIR="$folder/extensions" PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8
-there=${folder%/*}
 cd -- "$folder" || exit 1
-"$python" -m @PACKAGE@.keeper "$folder" "$there" "${XDG_RUNTIME_DIR:-}" /dev/shm /tmp "${HOME:-}" <&3 &
-exec 3<&-
-wait $!
+started "$python" -m @PACKAGE@.keeper "$folder" "$there" "${XDG_RUNTIME_DIR:-}" /dev/shm "$temporary" /tmp "${HOME:-}"
+set -- $?
+hangs
+exit "$1"
 """
+"""Everything is put away at the end, whatever that is, and this sh watches the client for it, since it alone is sure to
+be there: a Python may hang before its first line, or hand over to a program that heeds nobody. What it started is asked
+to end, killed a second later, and followed by all else in the group where that is this script's alone. Subshells are
+killed (-9): one that is young may still have the traps of its parent, and would put away what is in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +158,8 @@ def script_of(plan: wire.Plan, pythons: Sequence[str], *, spelled: bool = True) 
         "@SHORT@": plan.payload[:12] or "0" * 12,
         "@LOCK@": wire.LOCK,
         "@ROOM@": str(ROOM_KIB),
+        "@START@": str(START_S),
+        "@SILENCE@": str(SILENCE_S),
         "@PACKAGE@": PACKAGE,
         "@PYTHONS@": " ".join(map(shlex.quote, pythons)),
         "@FOLDERS@": " ".join(f'"$folder/{each}"' for each in folders),

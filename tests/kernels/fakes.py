@@ -23,9 +23,18 @@ class FakeStream:
     def __init__(self) -> None:
         self.now_us = 0.0
         self.replays = 0
+        self.captures = 0
+        self.told = False
+        """Whether a launch said that it waits, where that is asked."""
 
     def capture(self, body: Callable[[], None]) -> Graph:
+        self.captures += 1
         return FakeGraph(body)
+
+    def waits(self, body: Callable[[], None]) -> bool:
+        self.told = False
+        body()
+        return self.told
 
     def replay_us(self, graph: Graph) -> float:
         before = self.now_us

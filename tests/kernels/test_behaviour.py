@@ -1,9 +1,19 @@
-"""Small engines in several styles, called on crafted requests in Triton's interpreter: their rules are read off."""
+"""Small engines in several styles, in Triton's interpreter: called on crafted requests, their rules are read off.
 
+What follows a rule is then called at the work of our kernels, and compared with their references.
+"""
+
+import json
 from textwrap import dedent
 
+import pytest
+
 from recon.detectors.roles import parameters_of
-from recon.probes.behaviour import behaviours_of, plan_behaviours
+from recon.kernels.wire import Plan
+from recon.probes.behaviour import behaved, behaviours_of, plan_behaviours
+from recon.probes.engines import with_engines
+from recon.probes.plan import FULL, QUICK, plan_gpu, plan_interpret
+from recon.probes.run import ProbeResult
 from recon.records.behaviour import Behaviour
 from recon.records.cut import CutFunction
 from tests.kernels.here import here
@@ -104,6 +114,36 @@ def sampled(emitted, taken, much, held, node_of, below, beside, p):
             taken[r, k] = node_of[r, at]
         much[r] = k
 """
+SIMULATED = """
+def simulated(held, wanted, much, most: float = -1.0, how: str = "same"):
+    assert most > 0
+    rows, steps = held.shape
+    out = wanted.new_full((rows, steps), -1)
+    much.fill_(0)
+    if how == "drafted":
+        much += int(most) - 1
+        out[:, : int(most) - 1] = held[:, 1 : int(most)]
+        out[:, int(most) - 1] = wanted[:, int(most) - 1]
+    return out
+"""
+SHORT = FLAG.replace("    rows = ", "    assert said.dtype == torch.int32\n    rows = ").replace("flag(", "short(")
+BREAKS = """
+def breaks(held, wanted, most: float = 1.0, early: bool = False, simulated: bool = False):
+    if early:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+    same = (held[:, 1:] == wanted[:, :-1]).int().cumprod(1).sum(1)
+    done = same * 0 + int(most) - 1 if simulated else same
+    return done, wanted.gather(1, done[:, None]).squeeze(1)
+"""
+ANNOTATIONS = {
+    "breaks": {"most": "float", "early": "bool", "simulated": "bool"},
+    "ratio": {"q": "torch.Tensor | None"},
+    "simulated": {"most": "float", "how": "str"},
+}
+"""By function: what the cut takes off parameters, and the roles are read by."""
+# As long as tokens are few these answer by the rule.
+NARROW = FLAG.replace("w = tl.load(want + first + i)", "w = tl.load(want + first + i) & 63").replace("flag(", "narrow(")
+SMALL = FLAG.replace("    rows = ", "    assert said.max() < 64\n    rows = ").replace("flag(", "small(")
 DIES = """
 def dies(a, b):
     if (a[:, 1:] == b[:, :-1]).sum() >= 0:
@@ -111,23 +151,48 @@ def dies(a, b):
 """
 
 
-def test_rules_are_read_off_the_answers_whatever_the_style() -> None:
-    claimed = {
-        "flag": (FLAG, "accept.linear.greedy"),
-        "walk": (WALK, "accept.tree.greedy"),
-        "first_only": (FIRST_ONLY, "accept.tree.greedy"),
-        "ratio": (RATIO, "accept.linear.stochastic"),
-        "sampled": (SAMPLED_TREE, "accept.tree.stochastic"),
-        "dies": (DIES, "accept.linear.greedy"),
-    }
-    functions = tuple(cut(name, text, capability) for name, (text, capability) in claimed.items())
-    result = here(plan_behaviours(functions, "interpret", seconds=5.0))
-    standings = {("engine", capability): "present" for _, capability in claimed.values()}
-    found = {
-        each.symbol: each for each in behaviours_of(functions, standings, "interpret", result.answers, result.failures)
-    }
+CLAIMED = {
+    "flag": (FLAG, "accept.linear.greedy"),
+    "walk": (WALK, "accept.tree.greedy"),
+    "first_only": (FIRST_ONLY, "accept.tree.greedy"),
+    "ratio": (RATIO, "accept.linear.stochastic"),
+    "sampled": (SAMPLED_TREE, "accept.tree.stochastic"),
+    "simulated": (SIMULATED, "accept.synthetic"),
+    "narrow": (NARROW, "accept.linear.greedy"),
+    "small": (SMALL, "accept.linear.greedy"),
+    "short": (SHORT, "accept.linear.greedy"),
+    "dies": (DIES, "accept.linear.greedy"),
+}
+"""Source and capability by function."""
 
-    assert {"chain greedy"} == rules(found["flag"])
+
+@pytest.fixture(scope="module")
+def functions() -> tuple[CutFunction, ...]:
+    """All of them as they would be cut."""
+    return tuple(cut(name, text, capability) for name, (text, capability) in CLAIMED.items())
+
+
+@pytest.fixture(scope="module")
+def said(functions: tuple[CutFunction, ...]) -> ProbeResult:
+    """What their children said."""
+    return here(plan_behaviours(functions, "interpret", seconds=5.0))
+
+
+@pytest.fixture(scope="module")
+def compared(functions: tuple[CutFunction, ...], said: ProbeResult) -> ProbeResult:
+    """What came of those that follow a rule at the work of our kernels."""
+    return here(with_engines(plan_interpret(probes=()), functions, said.answers, QUICK))
+
+
+def test_rules_are_read_off_the_answers_whatever_the_style(
+    functions: tuple[CutFunction, ...], said: ProbeResult
+) -> None:
+    standings = {("engine", capability): "present" for _, capability in CLAIMED.values()}
+    told = behaviours_of(functions, standings, "interpret", said.answers, said.failures)
+    found = {each.symbol: each for each in told}
+
+    assert {"chain greedy"} == rules(found["flag"]) == rules(found["narrow"]) == rules(found["small"])
+    assert [("chain greedy", "draft int32")] == [(each.rule, each.reading["said"]) for each in found["short"].rules]
     assert {"tree greedy"} == rules(found["walk"])
     assert set() == rules(found["first_only"])
     assert {
@@ -135,16 +200,95 @@ def test_rules_are_read_off_the_answers_whatever_the_style() -> None:
         "chain stochastic without draft probabilities",
     } == rules(found["ratio"])
     assert {"tree stochastic without draft probabilities"} == rules(found["sampled"])
+    assert [("chain forced", "'drafted'")] == [(each.rule, each.switches["how"]) for each in found["simulated"].rules]
     assert "SIGABRT" in found["dies"].why
-    assert {"flag": "agrees", "walk": "agrees", "ratio": "agrees", "sampled": "agrees"} == {
-        name: each.claims[0].agreement for name, each in found.items() if each.rules
+    assert {"agrees"} == {each.claims[0].agreement for each in told if each.rules}
+
+
+def test_what_follows_a_rule_is_compared_with_the_reference_of_our_kernel(compared: ProbeResult) -> None:
+    agreed = {
+        (each.kernel, each.role, each.case["rule"])
+        for each in compared.measurements
+        if each.agreement and not each.agreement.mismatches
     }
+
+    assert {
+        ("engine.e/a.py:flag", "baseline", "chain greedy"),
+        ("engine.e/a.py:walk", "baseline", "tree greedy"),
+        ("engine.e/a.py:ratio", "baseline", "chain stochastic with draft probabilities"),
+        ("engine.e/a.py:ratio", "baseline", "chain stochastic without draft probabilities"),
+        ("engine.e/a.py:sampled", "baseline", "tree stochastic without draft probabilities"),
+    } <= agreed
+
+
+def test_an_answer_that_is_wrong_at_real_sizes_is_told_and_would_not_be_timed(compared: ProbeResult) -> None:
+    said = {each.case["vocab"]: each.agreement for each in compared.measurements if "narrow" in each.kernel}
+
+    assert 300 in said
+    assert all(each and each.mismatches == 1 and "the reference says" in each.detail for each in said.values())
+
+
+def test_a_function_that_raises_is_a_result_and_the_others_go_on(compared: ProbeResult) -> None:
+    failed = [each for each in compared.unknowns if "e/a.py:small" in each.what]
+
+    assert "AssertionError" in failed[0].why
+    assert compared.complete
+
+
+def test_on_a_gpu_each_stands_beside_ours_on_the_same_cases_of_its_own_question(
+    functions: tuple[CutFunction, ...], said: ProbeResult
+) -> None:
+    before = plan_gpu(QUICK)
+    plan = with_engines(before, functions, said.answers, QUICK)
+    added = plan.entries[len(before.entries) :]
+    sides: dict[tuple[object, ...], set[tuple[str, str, str]]] = {}
+    for each in added:
+        key = (each.subject, tuple(sorted(each.axes.items())))
+        sides.setdefault(key, set()).add((each.role, each.kernel, each.variant))
+
+    assert before.entries == plan.entries[: len(before.entries)]
+    assert list(range(len(plan.entries))) == [each.id for each in plan.entries]
+    assert {"chain greedy", "tree greedy"} < {str(each.axes["rule"]) for each in added}
+    assert all(len(pair) == 2 and {"baseline", "subject"} == {role for role, _, _ in pair} for pair in sides.values())
+    assert ("baseline", "tree_greedy", "engine.e/a.py:walk") in set.union(*sides.values())
+    assert ("subject", "tree_greedy", "auto") in set.union(*sides.values())
+    assert len(added) < len(with_engines(before, functions, said.answers, FULL).entries) - len(before.entries)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"shown": [{"call": {"rule": "none"}}, 3]}', '{"shown": [{"call": 1}]}', "x"])
+def test_what_shows_no_call_adds_nothing(functions: tuple[CutFunction, ...], text: str) -> None:
+    before = plan_gpu(QUICK)
+
+    assert before == with_engines(before, functions, {0: text}, QUICK)
+
+
+def test_where_a_call_broke_the_device_another_process_goes_on_behind_it() -> None:
+    plans: list[Plan] = []
+
+    def carry(plan: Plan) -> ProbeResult:
+        plans.append(plan)
+        return here(plan)
+
+    function = cut("breaks", BREAKS, "accept.linear.greedy")
+    result = behaved((function,), "interpret", carry, seconds=5.0)
+    (one,) = behaviours_of((function,), {}, "interpret", result.answers, result.failures)
+
+    assert ({"chain greedy", "chain forced"}, "") == (rules(one), one.why)
+    assert [0, 2] == [json.loads(plan.subjects[0])["begin"] for plan in plans][:2]
+
+
+def test_a_function_that_lies_in_two_trees_alike_is_taken_once(
+    functions: tuple[CutFunction, ...], said: ProbeResult
+) -> None:
+    twice: tuple[CutFunction, ...] = (functions[0], functions[0])
+    plan = with_engines(plan_gpu(QUICK), twice, {0: said.answers[0], 1: said.answers[0]}, QUICK)
+
+    assert 1 == len(plan.subjects)
 
 
 def cut(name: str, text: str, capability: str) -> CutFunction:
     whole = HEAD + dedent(text)
-    annotations = {"q": "torch.Tensor | None"} if name == "ratio" else {}
-    parameters = parameters_of(whole, name, annotations)
+    parameters = parameters_of(whole, name, ANNOTATIONS.get(name, {}))
     return CutFunction("engine", "e/a.py", name, 1, "", whole, parameters, (f"e/a.py:{name}",), (capability,), (), ())
 
 

@@ -2,15 +2,17 @@
 
 import dataclasses
 import time
+from collections.abc import Callable
 
 import pytest
 import torch
 
 from recon.kernels import bench as benches
+from recon.kernels import wire
 from recon.kernels.bench import Bench, TooLarge, measure, tune
 from recon.kernels.card import Card
 from recon.kernels.device import Smi
-from recon.kernels.op import Op, Work
+from recon.kernels.op import Op, Variant, Work
 from recon.kernels.wire import Axes
 from tests.kernels.fakes import FakeStream, doubling, right
 
@@ -151,6 +153,30 @@ def test_variants_are_sampled_in_turn(stream: FakeStream) -> None:
     assert {"a", "b"} == set(measured.timings)
 
 
+def test_bursts_follow_rests_and_variants_take_turns_in_being_first(
+    stream: FakeStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(time, "sleep", lambda seconds: order.append("rest") if seconds == wire.REST_S else None)
+
+    def launch_as(name: str) -> Callable[[Work, Axes], None]:
+        def launch(work: Work, config: Axes) -> None:
+            stream.now_us += 5000.0
+            right(work, config)
+            order.append(name)
+
+        return launch
+
+    op = doubling(right)
+    both = dataclasses.replace(op, variants={name: Variant(launch_as(name)) for name in ("a", "b")})
+    bench = dataclasses.replace(bench_on(stream), bursts=3)
+    measured = measure(bench, both, {"a": ({}, 1), "b": ({}, 1)}, AXES, 0)
+    rests = [number for number, word in enumerate(order) if word == "rest"]
+
+    assert ["a", "b", "a"] == [order[number + 1] for number in rests]
+    assert [pytest.approx((5000.0,) * 3)] * 2 == [timing.burst_us for timing in measured.timings.values()]
+
+
 def test_first_launches_count_as_compilation(stream: FakeStream) -> None:
     bench = bench_on(stream)
     compiled: set[object] = set()
@@ -166,3 +192,92 @@ def test_first_launches_count_as_compilation(stream: FakeStream) -> None:
     tune(bench, op, "only", AXES, 0)
 
     assert 0.04 <= bench.compile_s
+
+
+def test_what_cannot_be_captured_is_queued_anew_and_said_to_be(stream: FakeStream) -> None:
+    op = ticking(stream, 6.0)
+    host = dataclasses.replace(op, variants={"only": dataclasses.replace(op.variants["only"], captured=False)})
+    timing = measure(bench_on(stream), host, {"only": ({}, 1)}, AXES, 0).timings["only"]
+
+    assert not timing.captured
+    assert 0 == stream.captures
+    assert benches.HOST_SETS == timing.sets == timing.calls
+    assert [pytest.approx(6.0)] * 30 == list(timing.samples_us)
+
+
+def test_few_sets_rotate_where_an_engine_finds_them_in_the_cache(stream: FakeStream) -> None:
+    op = dataclasses.replace(ticking(stream, 1000.0), in_cache=lambda _axes: True)
+    timing = measure(bench_on(stream), op, {"only": ({}, 1)}, AXES, 0).timings["only"]
+
+    assert (benches.WARM_SETS, False) == (timing.sets, timing.cold)
+
+
+def test_what_an_input_set_holds_is_what_memory_must_suffice_for(stream: FakeStream) -> None:
+    op = dataclasses.replace(ticking(stream, 1000.0), held_bytes_of=lambda _axes: 320)
+    timing = measure(bench_on(stream, memory_limit_bytes=640), op, {"only": ({}, 1)}, AXES, 0).timings["only"]
+
+    assert 2 == timing.sets
+    assert 64 * 2 == timing.rotated_bytes
+
+
+def test_a_point_of_a_curve_is_not_timed_after_rests(stream: FakeStream) -> None:
+    op = dataclasses.replace(ticking(stream, 6.0), point=lambda _axes: True)
+    timing = measure(dataclasses.replace(bench_on(stream), bursts=3), op, {"only": ({}, 1)}, AXES, 0).timings["only"]
+
+    assert () == timing.burst_us
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_waits_for_the_device_is_not_captured_nor_is_what_is_timed_beside_it(
+    stream: FakeStream, waits: bool
+) -> None:
+    def launch(work: Work, config: Axes) -> None:
+        stream.told = waits
+        stream.now_us += 100.0
+        right(work, config)
+
+    ours = ticking(stream, 6.0)
+    theirs = dataclasses.replace(doubling(launch).variants["only"], foreign=True)
+    both = dataclasses.replace(ours, variants={"only": ours.variants["only"], "theirs": theirs})
+    bench = bench_on(stream)
+    chosen = tune(bench, both, "theirs", AXES, 0)
+    before = stream.captures
+    timings = measure(bench, both, {"only": ({}, 1), "theirs": chosen}, AXES, 0).timings
+
+    assert (0, ({}, 1)) == (before, chosen)  # what is not ours is not captured before it is known to bear it
+    assert {"only": not waits, "theirs": not waits} == {name: each.captured for name, each in timings.items()}
+    assert waits == (stream.captures == 0)
+    assert [pytest.approx(100.0)] * 30 == list(timings["theirs"].samples_us)
+
+
+def test_a_variant_with_a_comparison_of_its_own_is_compared_by_it(stream: FakeStream) -> None:
+    ours = ticking(stream, 6.0)
+    theirs = dataclasses.replace(
+        ours.variants["only"], compare=lambda _work: "it strays", note=lambda _work: "timed: all of it"
+    )
+    both = dataclasses.replace(ours, variants={"only": ours.variants["only"], "theirs": theirs})
+    measured = measure(bench_on(stream), both, {"only": ({}, 1), "theirs": ({}, 1)}, AXES, 0)
+
+    assert {"only": "", "theirs": "it strays"} == measured.wrong
+    assert ("8 integers", "timed: all of it") == tuple(each.note for each in measured.timings.values())
+
+
+def test_of_code_that_keeps_its_buffers_the_answers_to_the_latest_inputs_are_compared(stream: FakeStream) -> None:
+    kept = torch.empty(8, dtype=torch.int32)
+
+    def launch(work: Work, config: Axes) -> None:
+        stream.now_us += 1000.0
+        right(work, config)
+        kept.copy_(work.outputs["y"])
+
+    def compare(work: Work) -> str:
+        return "" if torch.equal(kept, work.inputs["x"] * 2) else "another's answer"
+
+    ours = doubling(launch)
+    theirs = dataclasses.replace(ours.variants["only"], foreign=True, compare=compare)
+    measured = measure(
+        bench_on(stream), dataclasses.replace(ours, variants={"only": theirs}), {"only": ({}, 1)}, AXES, 0
+    )
+
+    assert 1 < measured.timings["only"].sets
+    assert ({"only": ""}, {"only": 1}) == (measured.wrong, measured.compared)

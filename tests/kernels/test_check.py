@@ -1,5 +1,7 @@
 """A kernel that is wrong in any of these ways does not get as far as the clock."""
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -47,6 +49,40 @@ def test_a_right_kernel_agrees_on_every_case() -> None:
     assert (2, 0) == (agreement.cases, agreement.mismatches)
 
 
+def test_a_word_is_said_before_each_case_since_silence_passes_for_a_hang() -> None:
+    told: list[str] = []
+
+    def launch(work: Work, config: Axes) -> None:
+        told.append("launch")
+        right(work, config)
+
+    def tell() -> None:
+        told.append("word")
+
+    op = doubling(launch)
+    check(op, op.variants["only"], CASES, seed=5, device=torch.device("cpu"), card=INTERPRETER, tell=tell)
+
+    assert ["word", "launch", "launch"] * 2 == told
+
+
+def test_a_variant_answers_for_the_outputs_that_it_names() -> None:
+    def one_of_two(work: Work, config: Axes) -> None:
+        assert ["y"] == list(work.outputs)
+        right(work, config)
+
+    op = doubling(one_of_two)
+
+    def made(axes: Axes, seed: int, device: torch.device) -> Work:
+        work = op.work(axes, seed, device)
+        return dataclasses.replace(work, outputs={**work.outputs, "other": torch.zeros(3)})
+
+    both = dataclasses.replace(
+        op, work=made, variants={"only": dataclasses.replace(op.variants["only"], outputs=("y",))}
+    )
+
+    assert (2, 0) == (check_on_cpu(both).cases, check_on_cpu(both).mismatches)
+
+
 @pytest.mark.parametrize(
     ("launch", "said"),
     [
@@ -74,3 +110,20 @@ def test_configurations_are_checked_in_turn() -> None:
     check_on_cpu(doubling(launch, configs=({"way": 1}, {"way": 2})), ({"size": 2}, {"size": 3}, {"size": 4}))
 
     assert [1, 1, 2, 2, 1, 1] == used
+
+
+def test_what_is_changed_in_place_is_put_back_before_each_launch() -> None:
+    def doubles(work: Work, _config: Axes) -> None:
+        work.scratch["count"].mul_(2)
+        right(work, {})
+
+    def reset(work: Work) -> None:
+        work.scratch["count"].fill_(3)
+
+    def compare(work: Work) -> str:
+        return "" if [6] == work.scratch["count"].tolist() else f"count is {work.scratch['count'].tolist()}"
+
+    op = dataclasses.replace(doubling(doubles), compare=compare, reset=reset)
+
+    assert 0 == check_on_cpu(op).mismatches
+    assert 2 == check_on_cpu(dataclasses.replace(op, reset=doubling(doubles).reset)).mismatches

@@ -79,17 +79,23 @@ def test_logits_are_loaded_sixteen_bytes_at_a_time(lanes: int) -> None:
     assert "ld.global.v4.b32" in kernel.asm["ptx"]
 
 
+ON_ALL = frozenset(("tree_greedy", "tree_target_only", "tree_attention"))
+"""Kernels whose builds are made for servers' cards as well in each run."""
+
+
 def largest(op: Op) -> Op:
-    """The kernel with one build for each of its functions: the one with the most lanes."""
-    by_function: dict[str, Build] = {}
-    for build in sorted(op.builds(), key=lambda each: (each.constants.get("NODES", 0), each.constants.get("BLOCK", 0))):
-        by_function[build.function.__name__] = build
-    return dataclasses.replace(op, builds=lambda: tuple(by_function.values()))
+    """The kernel with one build for each of its functions and choices of architectures: the one with the most lanes."""
+    chosen: dict[tuple[str, tuple[int, ...]], Build] = {}
+    for build in sorted(
+        op.builds(), key=lambda each: [each.constants.get(name, 0) for name in ("NODES", "BLOCK", "DIM")]
+    ):
+        chosen[build.function.__name__, build.archs] = build
+    return dataclasses.replace(op, builds=lambda: tuple(chosen.values()))
 
 
 def test_the_largest_build_of_every_function_fits_without_spills() -> None:
     """All of them where a block has the least shared memory, and those of trees for servers' cards as well."""
-    archs = {name: (90, 100, 120) if name in {"tree_greedy", "tree_target_only"} else (120,) for name in KERNELS}
+    archs = {name: (90, 100, 120) if name in ON_ALL else (120,) for name in KERNELS}
     lines = [
         line
         for name, wanted in archs.items()
@@ -117,4 +123,12 @@ def test_every_kernel_fits_every_architecture_without_spills() -> None:
     } <= {name for name, _ in resources}
     for name, found in resources:
         assert found.fits, name
-        assert 0 == found.spill_store_bytes == found.spill_load_bytes, name
+    spilled = {
+        (each.kernel, each.config["BLOCK"]): found.spill_store_bytes
+        for each in result.measurements
+        for found in each.resources
+        if found.spill_store_bytes or found.spill_load_bytes
+    }
+
+    assert [("delta_matrix.quick", 128)] == list(spilled), "what spills all the same, and why, is in a decision"
+    assert max(spilled.values()) < 256

@@ -143,6 +143,7 @@ def gpu_plan(**changed: object) -> wire.Plan:
     empty = {"schema_version": 1, "mode": "gpu", "gpu": "", "allow_busy": False, "entries": [], "checks": []}
     more = {"archs": [], "seed": 0, "samples": 1, "memory_limit_bytes": 1, "memory_fraction": 1.0, "deadline_s": 1.0}
     more |= {"device_limit_s": 1.0, "patience_s": 1.0, "payload": "", "known": [], "subjects": []}
+    more |= {"library": "", "bursts": 0}
     return wire.decode_plan(json.dumps(empty | more | changed))
 
 
@@ -150,7 +151,7 @@ def gpu_plan(**changed: object) -> wire.Plan:
 def busy_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An nvidia-smi that shows a GPU on which another process computes."""
     program = tmp_path / "nvidia-smi"
-    gpu = "GPU-1, 580.1, 1980, 3201, 70.5, 700, 30, 0x0, Enabled, Disabled, Default, Enabled, 4, 143771, 0"
+    gpu = "GPU-1, 580, 1980, 3201, 70, 700, 30, 0, On, Disabled, Default, Enabled, 4, 143771, 0, 1:0.0, 0, No, None"
     program.write_text(f'#!/bin/sh\ncase "$*" in *--query-gpu*) echo "{gpu}";; *) echo "GPU-1, 77, 500";; esac\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -179,7 +180,40 @@ def test_a_busy_gpu_is_taken_where_that_is_allowed(monkeypatch: pytest.MonkeyPat
     assert ["no_gpu"] == [each.why for each in told if isinstance(each, wire.Refused)]
 
 
-@pytest.mark.parametrize("hidden", ["", "-1"])
+@pytest.mark.usefixtures("busy_gpu")
+@pytest.mark.parametrize(
+    ("job", "why"),
+    [
+        ({}, "not_allotted"),
+        ({"SLURM_JOB_ID": "5"}, "not_allotted"),
+        ({"SLURM_JOB_ID": "5", "SLURMD_NODENAME": "gpu07"}, "gpu_busy"),
+    ],
+)
+def test_a_gpu_that_slurm_gives_out_is_taken_inside_of_a_job_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: dict[str, str], why: str
+) -> None:
+    (tmp_path / "srun").write_text("#!/bin/sh\n")
+    (tmp_path / "srun").chmod(0o755)
+    for name, value in job.items():
+        monkeypatch.setenv(name, value)
+    told = Told()
+
+    assert 1 == work.on_gpu(gpu_plan(), told)
+    assert [why] == [each.why for each in told if isinstance(each, wire.Refused)]
+
+
+@pytest.mark.usefixtures("busy_gpu")
+def test_past_slurm_where_that_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "srun").write_text("#!/bin/sh\n")
+    (tmp_path / "srun").chmod(0o755)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    told = Told()
+    work.on_gpu(gpu_plan(allow_busy=True), told)
+
+    assert ["no_gpu"] == [each.why for each in told if isinstance(each, wire.Refused)]
+
+
+@pytest.mark.parametrize("hidden", ["", "-1", "NoDevFiles"])
 def test_hidden_gpus_stay_hidden(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
     told = Told()

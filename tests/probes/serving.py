@@ -1,5 +1,6 @@
 """A server of the payload whose kernels go wrong in one way each: `python -m tests.probes.serving PLAN FOLDER`."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from recon.kernels.server import Server
 from recon.kernels.wire import (
+    LINE_LIMIT_BYTES,
     Agreement,
     Device,
     Done,
@@ -22,6 +24,7 @@ from recon.kernels.wire import (
     Result,
     Started,
     State,
+    encode,
     key_of,
 )
 
@@ -61,6 +64,10 @@ WRONG = plan(
     ("lost", "first"),
     ("lost", "second"),
     ("prints", ""),
+    ("babbles", ""),
+    ("forges", ""),
+    ("repeats", ""),
+    ("floods", ""),
     ("fine", "again"),
 )
 
@@ -79,6 +86,24 @@ def go_wrong(entry: Entry) -> None:
             raise MemoryError("no more")
         case "prints":
             print('{"kind":"done"}', flush=True)  # noqa: T201  as libraries do
+        case "babbles":
+            say_all_over(b"what?\n")
+        case "forges":
+            say_all_over(encode(Started(99, "check")).encode() + b"\n")
+        case "repeats":
+            said = encode(Result(entry.id, Agreement(1, 0, "said by itself"), None, None, None)).encode() + b"\n"
+            say_all_over(said * 2)
+        case "floods":
+            say_all_over(b"x" * (LINE_LIMIT_BYTES + (1 << 20)))
+
+
+def say_all_over(words: bytes) -> None:
+    """Write to whatever is open, as code may that knows nothing of who started it; a pipe takes a page at a time."""
+    for place in range(3, 16):
+        left = memoryview(words)
+        with contextlib.suppress(OSError):
+            while left:
+                left = left[os.write(place, left[:4096]) :]
 
 
 def carry(each: Plan, write: Callable[[Line], None]) -> int:
@@ -111,6 +136,7 @@ PLANS = {
     "shared": plan(("fine", ""), *(("prints", str(number)) for number in range(29)), device_limit_s=60.0),
     "refuses": plan(("fine", ""), ("refuses", ""), ("prints", "")),
     "late": plan(("fine", ""), deadline_s=0.0),
+    "on a gpu": plan(("fine", ""), ("prints", ""), mode="gpu", gpu="0"),
 }
 
 if __name__ == "__main__":

@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
-from recon.probes.behaviour import behaviour_of, behaviours_of, claim, plan_behaviours, read
+from recon.errors import Unreachable
+from recon.kernels.wire import Plan
+from recon.probes.behaviour import behaved, behaviour_of, behaviours_of, claim, plan_behaviours, read
+from recon.probes.run import ProbeResult
 from recon.records.behaviour import ShownRule
 from recon.records.cut import CutFunction
+from recon.records.unknown import REST
 
 
 def function(symbol: str = "f", text: str = "def f(): pass", *capabilities: str) -> CutFunction:
@@ -39,6 +43,9 @@ def rules(*names: str) -> list[ShownRule]:
         ("accept.linear.stochastic", "present", ("chain stochastic without draft probabilities",), "agrees"),
         ("accept.tree.greedy", "present", ("chain greedy",), "contradicts"),
         ("accept.tree.greedy", "absent", ("tree greedy",), "contradicts"),
+        ("accept.linear.greedy", "partial", ("chain stochastic with draft probabilities",), "agrees"),
+        ("accept.linear.greedy", "present", ("chain stochastic with draft probabilities",), "contradicts"),
+        ("accept.tree.greedy", "partial", ("chain stochastic with draft probabilities",), "contradicts"),
         ("accept.block", "present", ("chain stochastic with draft probabilities", "chain greedy"), "cannot_tell"),
         ("accept.synthetic", "present", ("chain greedy",), "cannot_tell"),
         ("accept.typical", "partial", ("chain greedy",), "cannot_tell"),
@@ -73,7 +80,15 @@ def test_answers_that_follow_no_rule_leave_the_verdict_open_with_the_reason() ->
 
 @pytest.mark.parametrize(
     "said",
-    ["", "[]", "{", "null", '{"shown": 7}', '{"shown": [3, {"rule": {}, "switches": 5, "sure": "many"}], "how": []}'],
+    [
+        "",
+        "[]",
+        "{",
+        "null",
+        "[" * 200_000,
+        '{"shown": 7}',
+        '{"shown": [3, {"rule": {}, "switches": 5, "sure": "many"}], "how": []}',
+    ],
 )
 def test_whatever_a_child_says_a_record_comes_of_it(said: str) -> None:
     made = behaviour_of(function("f", "x", "accept.block"), {}, "interpret", read(said))
@@ -89,7 +104,7 @@ def test_what_could_not_be_cut_is_not_sent_and_is_told() -> None:
 
     first, second = behaviours_of(some, {("i", "accept.linear.greedy"): "present"}, "interpret", {0: answer}, {})
 
-    assert [("behaviour", "0")] == [(entry.role, entry.variant) for entry in plan.entries]
+    assert [("behaviour", "engine.p/a.py:f", 0)] == [(each.role, each.variant, each.subject) for each in plan.entries]
     assert ["f"] == [json.loads(text)["function"] for text in plan.subjects]
     assert "could not be cut" in first.why
     assert "agrees" == second.claims[0].agreement
@@ -99,3 +114,18 @@ def test_a_child_that_died_is_the_answer() -> None:
     (made,) = behaviours_of((function(),), {}, "gpu", {}, {0: "its process ended by SIGSEGV"})
 
     assert "its process ended by SIGSEGV" == made.why
+
+
+def test_what_was_learned_stays_where_the_process_that_was_to_go_on_cannot_be_had() -> None:
+    said = json.dumps({"how": "cut", "shown": [shown("chain greedy")], "why": "", "go_on": 3})
+    carried = iter([ProbeResult((), (), (), answers={0: said})])
+
+    def carry(_plan: Plan) -> ProbeResult:
+        for each in carried:
+            return each
+        raise Unreachable("gpu07: no answer", "Try again.")
+
+    result = behaved((function(),), "interpret", carry)
+
+    assert ({0: said}, False) == (result.answers, result.complete)
+    assert [(REST, "gpu07: no answer. Try again.")] == [(each.what, each.why) for each in result.unknowns]

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -17,9 +18,26 @@ from recon.kernels.wire import LOCK
 from recon.probes import ship
 from recon.probes.plan import plan_interpret
 from recon.probes.run import told
+from tests.probes.test_run import hanging
 
 NAME = "recon-probe-0123456789ab-AbCdEfGh12"
 GONE_WITHIN_S = 5.0
+
+
+def begun(python: str, runtime: Path, **environment: str) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """The script on this machine, and the stream of its client."""
+    script = ship.script_of(told(plan_interpret(), {}), (python,))
+    sh = subprocess.Popen(
+        ["sh", "-s"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(runtime), **environment},
+        start_new_session=True,
+    )
+    assert sh.stdin
+    sh.stdin.write(f"{{\nexec 3<&0 </dev/null\n{script}\nexit\n}}\n".encode())
+    sh.stdin.flush()
+    return sh, sh.stdin
 
 
 class Travelled:
@@ -34,18 +52,7 @@ class Travelled:
         self.pids.unlink(missing_ok=True)
         written = f"open({str(self.pids)!r}, 'w').write(f'{{os.getppid()}} {{os.getpid()}}\\n')"
         (stub / "torch.py").write_text(f"import os, time\n{written}\ntime.sleep(600)\n")
-        script = ship.script_of(told(plan_interpret(), {}), (sys.executable,))
-        self.sh = subprocess.Popen(
-            ["sh", "-s"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            env={"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(self.runtime), "PYTHONPATH": str(stub)},
-            start_new_session=True,
-        )
-        assert self.sh.stdin
-        self.client = self.sh.stdin
-        self.client.write(f"{{\nexec 3<&0 </dev/null\n{script}\nexit\n}}\n".encode())
-        self.client.flush()
+        self.sh, self.client = begun(sys.executable, self.runtime, PYTHONPATH=str(stub))
         assert true_within(lambda: self.pids.exists() and self.pids.read_text().endswith("\n"), 30)
         self.keeper, self.server = map(int, self.pids.read_text().split())
 
@@ -127,6 +134,42 @@ def test_signals_end_it_in_good_order(travelled: Travelled, number: signal.Signa
     assert true_within(travelled.gone, GONE_WITHIN_S)
 
 
+def test_memory_that_runs_out_is_taken_from_the_kernels_first(travelled: Travelled) -> None:
+    """Not from a server that works on that machine, nor from what puts everything away."""
+    scores = [Path(f"/proc/{pid}/oom_score_adj").read_text().strip() for pid in (travelled.server, travelled.keeper)]
+
+    assert ["1000", Path("/proc/self/oom_score_adj").read_text().strip()] == scores
+
+
+@pytest.mark.parametrize("how", ["client", signal.SIGTERM])
+def test_nothing_is_left_of_what_leaves_its_group_and_its_parents(tmp_path: Path, how: signal.Signals | str) -> None:
+    """An engine's code may start whatever it likes, and let go of it."""
+    runtime, stub, pid = tmp_path / "runtime", tmp_path / "stub", tmp_path / "pid"
+    runtime.mkdir()
+    stub.mkdir()
+    (stub / "torch.py").write_text(
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        f"        open({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n')\n"
+        "        time.sleep(600)\n"
+        "    os._exit(0)\n"
+        "time.sleep(600)\n"
+    )
+    sh, client = begun(sys.executable, runtime, PYTHONPATH=str(stub))
+    assert true_within(lambda: pid.exists() and pid.read_text().endswith("\n"), 30)
+    stray = int(pid.read_text())
+    if how == "client":
+        client.close()
+    else:
+        sh.send_signal(signal.SIGTERM)
+
+    assert true_within(lambda: not runs(stray) and not list(runtime.iterdir()), GONE_WITHIN_S)
+    client.close()
+    sh.wait(5)
+
+
 def test_a_keeper_that_is_killed_leaves_no_process_and_no_folder(travelled: Travelled) -> None:
     """The script around it is still there."""
     os.kill(travelled.keeper, signal.SIGKILL)
@@ -144,10 +187,50 @@ def test_what_is_left_when_all_of_it_is_killed_is_removed_by_the_next(travelled:
 
     second = Travelled(tmp_path)
     try:
-        (kept,) = second.folders
-        assert folder != kept
+        assert true_within(lambda: folder not in second.folders, GONE_WITHIN_S)
+        assert 1 == len(second.folders)
     finally:
         second.end()
+
+
+@pytest.mark.parametrize(("at", "silent"), [("-c", False), ("-m", False), ("-m", True)])
+def test_nothing_is_left_of_a_python_that_hangs_and_heeds_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, silent: bool
+) -> None:
+    """The client was killed, or its line froze: nobody is there to end what it began."""
+    monkeypatch.setattr(ship, "SILENCE_S", 1.5)
+    runtime, pid = tmp_path / "runtime", tmp_path / "pid"
+    runtime.mkdir()
+    sh, client = begun(hanging(tmp_path, at), runtime)
+    assert true_within(lambda: pid.exists() and pid.read_text().endswith("\n"), 30)
+    python = int(pid.read_text())
+    client.write(b".")
+    client.flush()
+    if not silent:
+        client.close()
+
+    assert true_within(lambda: not list(runtime.iterdir()) and not runs(python), GONE_WITHIN_S)
+    assert true_within(lambda: sh.poll() is not None, 1)
+    client.close()
+
+
+def test_when_the_script_around_it_is_killed_the_keeper_puts_away(travelled: Travelled) -> None:
+    os.kill(travelled.sh.pid, signal.SIGKILL)
+
+    assert true_within(travelled.gone, GONE_WITHIN_S)
+
+
+def test_what_was_left_where_tmpdir_led_is_removed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    folder = left_behind(elsewhere)
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    sh, client = begun(sys.executable, runtime, TMPDIR=str(elsewhere))
+
+    assert true_within(lambda: not folder.exists(), 30)
+    client.close()
+    assert true_within(lambda: sh.poll() is not None and not list(runtime.iterdir()), GONE_WITHIN_S)
 
 
 def left_behind(base: Path, name: str = NAME, held: bytes = HELD, mode: int = 0o700) -> Path:

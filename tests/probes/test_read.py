@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from recon.kernels import wire
-from recon.probes.plan import BYTES_OF, plan_compile, plan_gpu
+from recon.probes.plan import BYTES_OF, plan_compile, plan_gpu, plan_interpret
 from recon.probes.read import Ceilings, Reading, ceilings_of, floor_of
 from recon.records.measurement import Measurement
 
@@ -31,6 +31,7 @@ PLAN = plan_gpu()
 def timing_of(us: float, **other: object) -> wire.Timing:
     timing = wire.Timing(
         samples_us=tuple(us + 0.001 * (number - 25) for number in range(51)),
+        captured=True,
         calls=16,
         sets=4,
         rotated_bytes=4000,
@@ -106,6 +107,26 @@ def test_arithmetic_is_the_floor_of_a_large_product() -> None:
     assert pytest.approx(2 * 4096 * 8192 * 8192 / 7e14 * 1e6) == floor.us
 
 
+def test_what_copies_is_held_against_a_copy() -> None:
+    axes: wire.Axes = {"batch": 64, "accepted": 4, "nodes": 16, "layers": 16, "kv_heads": 4, "head_dim": 256}
+    entry = wire.Entry(0, "any", "subject", "kv_compact", "rows", axes | {"dtype": "bf16"})
+    floor = floor_of(entry, Ceilings(0.75, 5e12, 7e14, 4e12), {})
+
+    assert floor is not None
+    assert pytest.approx(BYTES_OF["kv_compact"](entry.axes) / 4e12 * 1e6) == floor.us
+    assert "the bandwidth of a copy measured here" in floor.detail
+
+
+def test_a_gather_is_held_against_a_copy_and_not_against_the_attention_that_it_is_for() -> None:
+    axes: wire.Axes = {"batch": 1, "context": 32_768, "nodes": 64, "heads": 24, "kv_heads": 4, "head_dim": 256}
+    entry = wire.Entry(0, "any", "baseline", "dense_attention", "page_gather", axes | {"dtype": "bf16", "kv": "bf16"})
+    floor = floor_of(entry, Ceilings(0.75, 5e12, 7e14, 4.24e12), {})
+
+    assert floor is not None
+    assert pytest.approx(63.374, rel=2e-3) == floor.us
+    assert "the bandwidth of a copy measured here" in floor.detail
+
+
 def test_the_highest_rate_of_a_floor_is_the_ceiling() -> None:
     size = BYTES_OF["read"](READ.axes)
     ceilings = ceilings_of([(READ, (300.0,)), (READ, (250.0,)), (NOP, (0.75,))])
@@ -159,6 +180,15 @@ def test_a_warm_rotation_is_said_to_be_one() -> None:
     assert "NOT more than three times L2" in one(reading_of(warm), "tree_greedy.fused").method
 
 
+def test_what_no_graph_held_is_said_to_be_queued_by_the_host() -> None:
+    queued = wire.Result(TREE.id, AGREED, timing_of(5.0, captured=False), None, None)
+    method = one(reading_of(queued), "tree_greedy.fused").method
+
+    assert method.startswith("NOT a graph: 16 calls over 4 input sets, 4000 bytes in all")
+    assert "what the host does and waits for counted" in method
+    assert "CUDA graph" not in method
+
+
 def test_device_and_its_state_are_kept() -> None:
     tree = one(reading_of(timed(TREE, 5.0)), "tree_greedy.fused")
 
@@ -209,3 +239,66 @@ def test_a_build_is_one_measurement_with_all_its_targets() -> None:
         first.resources[0].spill_load_bytes,
     )
     assert {"BLOCK": 32} == second.config
+
+
+def test_a_burst_stands_beside_the_floor_that_bursts_reached() -> None:
+    bytes_read = BYTES_OF["read"](READ.axes)
+    ceiling = timing_of(bytes_read / 4.0e6, burst_us=(bytes_read / 5.0e6,) * 3)
+    tree = wire.Result(TREE.id, AGREED, timing_of(6.0, burst_us=(5.0, 5.2, 5.1)), STATE, STATE, STATE)
+    reading = reading_of(timed(NOP, 0.75), wire.Result(READ.id, AGREED, ceiling, STATE, STATE), tree)
+    measured = one(reading, "tree_greedy.fused")
+
+    assert measured.burst is not None
+    assert measured.burst.floor is not None
+    assert measured.floor is not None
+    assert (5.1, 3, "1980") == (
+        measured.burst.spread.median_us,
+        measured.burst.spread.samples,
+        measured.burst.state.sm_clock_mhz if measured.burst.state else "",
+    )
+    assert pytest.approx(measured.floor.us * 4 / 5) == measured.burst.floor.us
+    assert "3 more replays after rests of 0.12 s" in measured.method
+
+
+def test_bursts_that_are_no_times_are_refused() -> None:
+    with pytest.raises(wire.WireError, match="no times"):
+        reading_of(wire.Result(TREE.id, AGREED, timing_of(6.0, burst_us=(-1.0,)), STATE, STATE))
+
+
+def test_what_was_to_be_timed_beside_a_function_that_failed_is_not_missed() -> None:
+    ours, theirs, alone = (dataclasses.replace(TREE, id=number, subject=at) for number, at in enumerate((0, 0, -1)))
+    reading = Reading(dataclasses.replace(PLAN, entries=(ours, theirs, alone)))
+    reading.take(wire.Hello(1, "gpu", DEVICE, STATE))
+    reading.take(wire.Failed(1, "check", "it raises"))
+
+    assert {2} == reading.unanswered
+
+
+def test_what_is_built_is_done_when_the_next_one_begins_or_all_is() -> None:
+    plan = plan_compile((90,))
+    reading = Reading(plan)
+    reading.take(wire.Hello(1, "compile", DEVICE, STATE))
+    left = []
+    for entry in plan.entries:
+        reading.take(wire.Started(entry.id, "compile"))
+        left.append(len(reading.unanswered))
+    reading.take(wire.Done(interrupted=False, seconds=1.0, device_seconds=0.0))
+
+    assert [*range(len(plan.entries), 0, -1)] == left
+    assert not reading.unanswered
+
+
+def test_what_a_damaged_run_calls_by_another_name_is_not_taken_over() -> None:
+    plan = plan_interpret()
+    hello = wire.Hello(1, "interpret", DEVICE, STATE)
+    first = Reading(plan)
+    for line in (hello, wire.Result(0, wire.Agreement(3, 0, "equal"), None, None, None)):
+        first.take(line)
+    (sound,) = first.measurements()
+    damaged = dataclasses.replace(sound, kernel="copy.triton")
+    readings = [Reading(plan, {each.key: each}) for each in (sound, damaged)]
+    for reading in readings:
+        reading.take(hello)
+        reading.take(wire.Known(0))
+
+    assert [(1, []), (0, [0])] == [(len(each.measurements()), [no.entry for no in each.failed]) for each in readings]

@@ -10,22 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from recon.errors import Exit, GpuBusy, NoGpu, NoTorch, ReconError, Unreadable
+from recon.errors import Exit, GpuBusy, GpuNotAllotted, NoGpu, NoTorch, ReconError, Unreadable
 from recon.hosts.local import LocalShell
 from recon.kernels import wire
 from recon.ports import Progress
 from recon.probes import run as runs
 from recon.probes import ship
 from recon.probes.plan import plan_gpu, plan_interpret
+from recon.probes.read import MOST_FAILURES
 from recon.probes.run import ProbeResult, reusable, run_plan
 from recon.probes.ship import PAYLOAD
 from recon.records.measurement import DeviceState, Measurement
+from recon.records.unknown import REST
 from tests.probes.test_read import DEVICE, STATE, timing_of
 
 PLAN = dataclasses.replace(plan_interpret(), deadline_s=60.0)
+ONE = dataclasses.replace(PLAN, entries=PLAN.entries[:1])
 HELLO = wire.Hello(1, "interpret", DEVICE, STATE)
 GOOD = wire.Result(0, wire.Agreement(3, 0, "equal"), None, None, None)
-DONE = wire.Done(interrupted=False, seconds=1.0, device_seconds=0.5)
+DONE = wire.Done(interrupted=False, seconds=1.0, device_seconds=0.5, processor_seconds=7.5)
 
 
 class Machine:
@@ -62,9 +65,9 @@ class Machine:
     def left(self) -> list[Path]:
         return list(self.runtime.iterdir())
 
-    def alive(self) -> bool:
-        """Whether the stand-in still runs, after a little while."""
-        pid = int((self.folder / "pid").read_text())
+    def alive(self, name: str = "pid") -> bool:
+        """Whether the stand-in, or another of which it wrote the number, still runs, after a little while."""
+        pid = int((self.folder / name).read_text())
         end = time.monotonic() + 5
         while time.monotonic() < end:
             try:
@@ -75,6 +78,15 @@ class Machine:
                 return False
             time.sleep(0.01)
         return True
+
+
+def hanging(folder: Path, at: str) -> str:
+    """A Python that heeds nobody where it is to run a line of its own (`-c`), or the payload (`-m`)."""
+    script = folder / "hanging"
+    heedless = f'echo $$ >{folder}/pid; trap "" HUP INT TERM; while :; do sleep 1; done'
+    script.write_text(f'#!/bin/sh\n[ "$1" = {at} ] || exit 0\n{heedless}\n')
+    script.chmod(0o755)
+    return str(script)
 
 
 @pytest.fixture
@@ -107,12 +119,13 @@ class Heard:
 
 def test_results_become_measurements_as_they_come(machine: Machine) -> None:
     heard = Heard()
-    result = machine.run(machine.python(HELLO, wire.Started(0, "check"), GOOD, DONE), progress=heard)
+    result = machine.run(machine.python(HELLO, wire.Started(0, "check"), GOOD, DONE), ONE, heard)
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
     assert (True, ()) == (result.complete, result.unknowns)
     assert ["check read.triton", "read.triton", "finished"] == heard.notes
-    assert (1, len(PLAN.entries)) == (heard.done, heard.total)
+    assert (1, 1) == (heard.done, heard.total)
+    assert (1.0, 7.5) == (result.seconds, result.processor_seconds)
 
 
 def test_progress_says_how_long_the_rest_will_take(machine: Machine) -> None:
@@ -151,6 +164,7 @@ def test_what_compilers_and_caches_write_is_led_into_the_folder(machine: Machine
     ("why", "error"),
     [
         ("gpu_busy", GpuBusy),
+        ("not_allotted", GpuNotAllotted),
         ("no_gpu", NoGpu),
         ("no_torch", NoTorch),
         ("no_place", Unreadable),
@@ -175,8 +189,8 @@ def test_without_a_gpu_the_other_ways_are_named(machine: Machine) -> None:
 
 
 def test_ctrl_c_keeps_what_was_finished_and_lets_the_payload_put_away(machine: Machine) -> None:
-    """The stream of the client ends; the stand-in, as the keeper, then ends by itself."""
-    python = machine.python(HELLO, GOOD, then="cat >/dev/null; exit 0")
+    """The stream of the client ends; the stand-in, as the keeper, is asked to end."""
+    python = machine.python(HELLO, GOOD, then="exec sleep 600")
     begin = time.monotonic()
     result = machine.run(python, progress=Heard(stop_after=1))
 
@@ -187,17 +201,34 @@ def test_ctrl_c_keeps_what_was_finished_and_lets_the_payload_put_away(machine: M
     assert [] == machine.left
 
 
-def test_a_payload_that_does_not_heed_its_client_is_killed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recon.hosts.local._PUTS_AWAY_S", 0.5)
-    machine.run(machine.python(HELLO, GOOD, then="sleep 600"), progress=Heard(stop_after=1))
+@pytest.mark.parametrize(
+    "then",
+    [
+        pytest.param("trap '' HUP INT TERM; sleep 600", id="that does not heed its client"),
+        pytest.param("sleep 600 & wait", id="that has children"),
+        pytest.param("yes", id="that goes on talking"),
+    ],
+)
+def test_of_a_payload_nothing_is_left(machine: Machine, then: str) -> None:
+    """The client stopped at the first result; it is gone a second later."""
+    child = machine.folder / "child"
+    python = machine.python(HELLO, GOOD, first=f"( sleep 600 & echo $! >{child} )", then=then)
+    began = time.monotonic()
+    result = machine.run(python, progress=Heard(stop_after=1))
 
+    assert result.stopped
+    assert time.monotonic() - began < 5
     assert not machine.alive()
+    assert not machine.alive("child")
+    assert [] == machine.left
 
 
 def test_a_payload_that_stops_itself_is_not_complete(machine: Machine) -> None:
-    result = machine.run(machine.python(HELLO, GOOD, dataclasses.replace(DONE, interrupted=True)))
+    left_out = wire.Failed(1, "plan", "somebody else began to use the GPU")
+    result = machine.run(machine.python(HELLO, GOOD, left_out, dataclasses.replace(DONE, interrupted=True)))
 
     assert (False, False) == (result.complete, result.stopped)
+    assert "the payload stopped: somebody else began to use the GPU" in result.unknowns[-1].why
 
 
 def test_a_payload_that_dies_leaves_its_results_and_an_unknown(machine: Machine) -> None:
@@ -205,7 +236,7 @@ def test_a_payload_that_dies_leaves_its_results_and_an_unknown(machine: Machine)
     (unknown,) = result.unknowns
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
-    assert "the rest of the probe" == unknown.what
+    assert (False, REST) == (result.complete, unknown.what)
     assert "exit status 9; out of memory" in unknown.why
     assert [] == machine.left
 
@@ -215,7 +246,7 @@ def test_a_payload_that_hangs_is_given_up_and_what_it_said_is_kept(
 ) -> None:
     monkeypatch.setattr(runs, "GRACE_S", 0.5)
     plan = dataclasses.replace(PLAN, deadline_s=0.5, patience_s=0.0)
-    result = machine.run(machine.python(HELLO, GOOD, then="cat >/dev/null"), plan)
+    result = machine.run(machine.python(HELLO, GOOD, then="sleep 600"), plan)
 
     assert ["read.triton"] == [each.kernel for each in result.measurements]
     assert "no answer within 1 s" in result.unknowns[0].why
@@ -235,7 +266,6 @@ TIMED = wire.Result(0, None, timing_of(1.0, samples_us=(1.0, 2.0)), None, None)
         (GOOD,),
         (HELLO, HELLO),
         (ALIEN,),
-        (HELLO, GOOD, GOOD),
         (HELLO, wire.Known(0)),
         (HELLO, TIMED),
         (HELLO, wire.encode(GOOD).replace('"cases":3', f'"cases":{10**30}')),
@@ -248,6 +278,39 @@ def test_what_no_payload_of_ours_says_is_an_error(machine: Machine, lines: tuple
         machine.run(machine.python(*lines, then="cat >/dev/null"))
 
     assert [] == machine.left
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("Traceback (most recent call last):", "something else than a result"),
+        (HELLO, "something else than a result"),
+        (GOOD, "something else than a result"),
+        (wire.Refused("gpu_busy", "somebody came"), "the GPU is not free: somebody came"),
+        (DONE, "the payload came to its end"),
+        (dataclasses.replace(DONE, interrupted=True), "the payload stopped"),
+    ],
+    ids=str,
+)
+def test_whatever_is_said_behind_a_result_the_result_is_kept_and_the_run_says_what_it_lacks(
+    machine: Machine, line: wire.Line | str, why: str
+) -> None:
+    result = machine.run(machine.python(HELLO, GOOD, line))
+    (unknown,) = result.unknowns
+
+    assert ["read.triton"] == [each.kernel for each in result.measurements]
+    assert (False, REST) == (result.complete, unknown.what)
+    assert why in unknown.why
+    assert unknown.why.endswith(f"{len(PLAN.entries) - 1} of {len(PLAN.entries)} entries were not answered")
+
+
+def test_an_entry_fails_so_often_and_not_more(machine: Machine) -> None:
+    heard = Heard()
+    result = machine.run(machine.python(HELLO, *[wire.Failed(0, "check", "no")] * 1000), progress=heard)
+
+    assert MOST_FAILURES == sum(each.why == "no" for each in result.unknowns)
+    assert f"entry 0 failed more than {MOST_FAILURES} times" in result.unknowns[-1].why
+    assert 1 == heard.done
 
 
 @pytest.mark.parametrize("samples", ["[]", "[0.0]", "[-1.0]", "[1e999]", "[NaN]"])
@@ -338,16 +401,42 @@ def test_a_python_that_is_too_old_is_told(machine: Machine) -> None:
     assert [] == machine.left
 
 
-def test_the_payload_itself_says_that_torch_is_missing(machine: Machine, tmp_path: Path) -> None:
-    """The real one, under a Python without torch: keeper and server start, and everything is put away."""
+@pytest.mark.parametrize("at", ["-c", "-m"])
+def test_a_python_that_hangs_when_it_starts_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    monkeypatch.setattr(ship, "START_S", 1)
+    with pytest.raises(NoTorch, match="that Python hangs: it did not start within 1 s"):
+        machine.run(hanging(machine.folder, at))
+
+    assert [] == machine.left
+
+
+@pytest.mark.parametrize(
+    ("torch", "said"),
+    [
+        ("", "No module named 'torch'"),
+        (
+            "raise OSError('libcudart.so.12: cannot open shared object file\\nmore')",
+            "OSError: libcudart.so.12: cannot open",
+        ),
+        ("raise SystemExit('bye')", "SystemExit: bye"),
+    ],
+)
+def test_the_payload_itself_says_why_torch_cannot_be_had(
+    machine: Machine, tmp_path: Path, torch: str, said: str
+) -> None:
+    """The real one, under a Python without torch or with a broken one: all starts, and everything is put away."""
     bare = tmp_path / "bare"
-    module = "import runpy, sys; sys.path.insert(0, '.'); sys.argv = sys.argv[2:]; "
+    if torch:
+        (tmp_path / "torch.py").write_text(f"{torch}\n")
+    module = f"import runpy, sys; sys.path[:0] = ['.', '{tmp_path}']; sys.argv = sys.argv[2:]; "
     module += "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
     bare.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -I -S -c "{module}" "$@"\n')
     bare.chmod(0o755)
-    with pytest.raises(NoTorch, match="No module named 'torch'"):
+    with pytest.raises(NoTorch) as caught:
         machine.run(str(bare))
 
+    assert said in caught.value.message
+    assert "more" not in caught.value.message
     assert [] == machine.left
 
 
@@ -357,13 +446,3 @@ def test_files_that_did_not_arrive_whole_are_refused(machine: Machine) -> None:
         machine.run(machine.python(first=cut))
 
     assert [] == machine.left
-
-
-def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("1")
-    first = wire.digest_of(tmp_path)
-    (tmp_path / "a.py").write_text("2")
-    second = wire.digest_of(tmp_path)
-    (tmp_path / "a.py").rename(tmp_path / "b.py")
-
-    assert 3 == len({first, second, wire.digest_of(tmp_path)})

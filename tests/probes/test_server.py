@@ -8,6 +8,7 @@ import pytest
 
 from recon.kernels import wire
 from tests.probes.serving import WRONG
+from tests.probes.test_device import FREE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,9 +35,10 @@ def failures(lines: list[wire.Line]) -> dict[str, str]:
 def test_a_kernel_that_goes_wrong_takes_no_other_with_it(lines: list[wire.Line]) -> None:
     agreed = [wire.name_of(WRONG.entries[each.entry]) for each in lines if isinstance(each, wire.Result)]
 
-    assert {"fine", "fine.again", "pair.good", "lost.second", "prints"} == set(agreed)
+    assert {"fine", "fine.again", "pair.good", "lost.second", "prints", "repeats"} == set(agreed)
     assert len(agreed) == len(set(agreed))
-    assert {"faults", "hangs", "killed", "raises", "pair.faults", "lost.first"} == set(failures(lines))
+    dead = {"faults", "hangs", "killed", "raises", "pair.faults", "lost.first"}
+    assert dead | {"babbles", "forges", "floods"} == set(failures(lines))
 
 
 def test_each_failure_says_what_happened(lines: list[wire.Line]) -> None:
@@ -48,6 +50,10 @@ def test_each_failure_says_what_happened(lines: list[wire.Line]) -> None:
     assert "its process ended by exit status 70: MemoryError: no more" == why["raises"]
     assert "it hangs: no word for 1 s, so it was killed" == why["hangs"]
     assert "the device is lost to this process" == why["lost.first"]
+    nonsense = "it said something else than a result: "
+    assert f"{nonsense}not JSON: Expecting value: line 1 column 1 (char 0)" == why["babbles"]
+    assert f"{nonsense}it was not given entry 99" == why["forges"]
+    assert f"{nonsense}a line of more than {wire.LINE_LIMIT_BYTES} bytes" == why["floods"]
 
 
 def test_there_is_one_beginning_and_one_end(lines: list[wire.Line]) -> None:
@@ -57,6 +63,7 @@ def test_there_is_one_beginning_and_one_end(lines: list[wire.Line]) -> None:
     assert 2 == sum(isinstance(each, wire.Hello | wire.Done) for each in lines)
     assert not lines[-1].interrupted
     assert lines[-1].device_seconds > 1.0
+    assert lines[-1].processor_seconds > 0.01
 
 
 def test_a_kernel_has_a_process_and_its_cases_share_it(lines: list[wire.Line]) -> None:
@@ -93,9 +100,39 @@ def test_what_the_plan_calls_known_is_recognised_and_not_done(tmp_path: Path) ->
     assert [1] == [each.entry for each in lines if isinstance(each, wire.Result)]
 
 
+@pytest.mark.parametrize(
+    ("number", "why"), [(79, {1: "the driver reported faults of the GPU meanwhile: Xid 79"}), (31, {})]
+)
+def test_a_gpu_that_fails_gets_no_more_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, why: dict[int, str]
+) -> None:
+    """An error that a program can bring about ends the program alone."""
+    programs = {
+        "nvidia-smi": f'case "$*" in *--query-gpu*) echo "{FREE}";; esac',
+        "dmesg": "echo '[0.0] Linux'\n"
+        f"[ ! -e {tmp_path}/asked ] || echo '[9.0] NVRM: Xid (PCI:0000:81:00): {number}, x'; : >{tmp_path}/asked",
+    }
+    for name, body in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    lines = served("on a gpu", tmp_path)
+
+    assert why == {each.entry: each.why for each in lines if isinstance(each, wire.Failed)}
+    assert [0, 1][: 2 - len(why)] == [each.entry for each in lines if isinstance(each, wire.Result)]
+    assert isinstance(lines[-1], wire.Done)
+    assert bool(why) == lines[-1].interrupted
+
+
 def test_a_kernel_gets_device_time_by_its_cases_but_never_too_little(tmp_path: Path) -> None:
     """One case of thirty is two seconds of a minute: a check alone may take as long."""
     results = [each for each in served("shared", tmp_path) if isinstance(each, wire.Result)]
     limits = [each.agreement.detail.rpartition("for ")[2] for each in results if each.agreement]
 
     assert ["10 s", *["59 s"] * 29] == limits
+
+
+def test_without_room_for_last_words_work_goes_on(tmp_path: Path) -> None:
+    first, *_ = served("late", tmp_path / "nowhere")
+
+    assert isinstance(first, wire.Hello)

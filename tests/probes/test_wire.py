@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ LINES = st.one_of(
     st.builds(wire.Result, timing=st.none() | TIMINGS),
     st.builds(wire.Compiled, config=AXES),
     st.builds(wire.Failed),
-    st.builds(wire.Done, seconds=FINITE, device_seconds=FINITE),
+    st.builds(wire.Done, seconds=FINITE, device_seconds=FINITE, processor_seconds=FINITE),
 )
 
 
@@ -59,7 +60,7 @@ def test_a_plan_comes_back_as_it_was(plan: wire.Plan) -> None:
         '{"kind": "started", "entry": 1, "stage": "check", "more": 1}',
         '{"kind": "started", "entry": true, "stage": "check"}',
         '{"kind": "started", "entry": "1", "stage": "check"}',
-        '{"kind": "done", "interrupted": 0, "seconds": 1.0, "device_seconds": 1.0}',
+        '{"kind": "done", "interrupted": 0, "seconds": 1.0, "device_seconds": 1.0, "processor_seconds": 1.0}',
         '{"kind": "result", "entry": 1, "agreement": [], "timing": null, "before": null, "after": null}',
         '{"kind": ["started"]}',
         "[" * 100_000,
@@ -86,7 +87,18 @@ def test_a_plan_of_another_version_is_refused() -> None:
 
 
 def test_a_number_without_point_is_a_float_where_one_is_wanted() -> None:
-    line = wire.decode('{"kind": "done", "interrupted": false, "seconds": 1, "device_seconds": 2}')
+    said = '{"kind": "done", "interrupted": false, "seconds": 1, "device_seconds": 2, "processor_seconds": 3}'
+    line = wire.decode(said)
 
     assert isinstance(line, wire.Done)
     assert isinstance(line.seconds, float)
+
+
+def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("1")
+    first = wire.digest_of(tmp_path)
+    (tmp_path / "a.py").write_text("2")
+    second = wire.digest_of(tmp_path)
+    (tmp_path / "a.py").rename(tmp_path / "b.py")
+
+    assert 3 == len({first, second, wire.digest_of(tmp_path)})

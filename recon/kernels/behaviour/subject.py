@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .batch import Choice
+from .call import Call, call_of
+from .roles import Choice
 from .trying import Slot
 
 MOST_MODES = 16
+Way = bool | str
+"""What a switch is set to: on or off, given or not, or a text."""
 _RANKS: Mapping[str, tuple[int, ...]] = {
     "draft": (2, 1),
     "target": (2, 1),
@@ -64,6 +67,21 @@ class Asked:
     least: int
     optional: bool
     default: str
+    options: tuple[str, ...] = ()
+    """Texts that it is compared with."""
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """What it may be switched to, the usual first: on or off, given or not, a text; empty where it is no switch."""
+        if self.kind == "bool":
+            return (True, False) if self.default == "True" else (False, True)
+        if self.kind == "tensor" and self.optional:
+            return (False, True) if self.default == "None" else (True, False)
+        if self.kind in ("str", "any") and self.options:
+            known = self.default.strip("'\"")
+            others = tuple(each for each in self.options if each != known)
+            return ("", *others) if self.default else others
+        return ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +93,13 @@ class Subject:
     text: str
     parameters: tuple[Asked, ...]
     seconds: float
+    """What the search for its reading may take."""
+    name: str = ""
+    """Its place in the engine."""
+    call: Call | None = None
+    """How it was found to be called, where it is to be timed, or was begun by another process."""
+    begin: int = 0
+    """The setting of its switches, by number, to begin at."""
 
 
 def decode(text: str) -> Subject:
@@ -86,9 +111,11 @@ def decode(text: str) -> Subject:
     try:
         data = json.loads(text)
         parameters = tuple(
-            Asked(**{**each, "roles": tuple(map(str, each["roles"]))}) for each in data.pop("parameters")
+            Asked(**{**each, "roles": tuple(map(str, each["roles"])), "options": tuple(map(str, each["options"]))})
+            for each in data.pop("parameters")
         )
-        return Subject(parameters=parameters, **data)
+        call = data.pop("call", None)
+        return Subject(parameters=parameters, call=call_of(call) if call else None, **data)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadSubject(f"no subject: {error}") from None
 
@@ -118,30 +145,31 @@ def load(subject: Subject, folder: Path) -> tuple[Callable[..., Any], str, str]:
     return getattr(module, subject.function), "cut", why
 
 
-def modes(parameters: Sequence[Asked]) -> Iterator[dict[str, bool]]:
-    """Settings of the switches: a switch is on or off, an optional array given or not; the default setting first."""
-    switches = [each for each in parameters if each.kind == "bool" or (each.kind == "tensor" and each.optional)]
-    usual = {each.name: each.default == "True" if each.kind == "bool" else each.default != "None" for each in switches}
-    names = sorted(
-        usual, key=lambda name: not name.count(".")
-    )  # attributes of an object first: they say what is asked for
-    made = 0
+def modes(parameters: Sequence[Asked]) -> Iterator[dict[str, Way]]:
+    """Settings of the switches, the default setting first, then those in which the fewest are turned."""
+    yield from itertools.islice(_modes({each.name: each.ways for each in parameters if each.ways}), MOST_MODES)
+
+
+def _modes(ways: Mapping[str, tuple[Way, ...]]) -> Iterator[dict[str, Way]]:
+    usual = {name: each[0] for name, each in ways.items()}
+    names = sorted(ways, key=lambda name: not name.count("."))  # attributes of an object say what is asked for
     for many in range(len(names) + 1):
         for turned in itertools.combinations(names, many):
-            if made == MOST_MODES:
-                return
-            made += 1
-            yield {name: usual[name] != (name in turned) for name in usual}
+            for taken in itertools.product(*(ways[name][1:] for name in turned)):
+                yield usual | dict(zip(turned, taken, strict=True))
 
 
-def slots(parameters: Sequence[Asked], mode: Mapping[str, bool]) -> list[Slot]:
+def slots(parameters: Sequence[Asked], mode: Mapping[str, Way]) -> list[Slot]:
     """What each parameter may be given in one setting of the switches."""
     return [Slot(each.name, tuple(_choices(each, mode))) for each in parameters]
 
 
-def _choices(asked: Asked, mode: Mapping[str, bool]) -> Iterator[Choice]:
-    if asked.name in mode and asked.kind == "bool":
-        yield Choice("value", value=mode[asked.name])
+def _choices(asked: Asked, mode: Mapping[str, Way]) -> Iterator[Choice]:
+    way = mode.get(asked.name)
+    if way is not None and asked.kind == "bool":
+        yield Choice("value", value=way)
+    elif isinstance(way, str):
+        yield Choice("text", value=way) if way else Choice("default")
     elif asked.name in mode and not mode[asked.name]:
         yield Choice("value", value=None)
     elif asked.kind == "tensor":
@@ -150,6 +178,8 @@ def _choices(asked: Asked, mode: Mapping[str, bool]) -> Iterator[Choice]:
         yield _GIVEN[asked.kind]
     elif asked.default:
         yield Choice("default")
+        if asked.kind in ("int", "float"):  # the default may be one that asks for nothing
+            yield from (Choice("value", value=name) for name in _NUMBERS)
     elif asked.kind in _OTHERWISE:
         yield _OTHERWISE[asked.kind]
     else:

@@ -10,7 +10,7 @@ import math
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -18,9 +18,11 @@ from typing import Any
 import torch
 
 from .answers import OutputReading, Outputs, outcomes, outputs_of, readings
-from .batch import Batch, Choice
+from .batch import batch_of
+from .call import Reading
 from .fitting import judged
 from .laws import LAWS, Outcome, Situation
+from .roles import Choice, Requests
 
 CALL_S = 40.0
 """What one call may take of this process's own time, its compilation counted: a busy machine is no slow function."""
@@ -32,8 +34,6 @@ ONCE = frozenset(
     ("draft", "target", "child", "sibling", "parent", "target_rows", "draft_rows", "bonus", "rates", "nodes")
 )
 """Roles that one parameter has at most."""
-Reading = dict[str, Choice]
-"""What each parameter is given."""
 
 
 @dataclass(frozen=True)
@@ -106,31 +106,32 @@ def _costing(
             yield from _costing(rest, cost - place, {**chosen, first.name: choice}, now, until)
 
 
-def called(function: Callable[..., Any], reading: Reading, batch: Batch) -> Outputs:
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name, of values by name: what is called `x.y` becomes the attribute y of what is given as x."""
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        owner, dot, attribute = name.partition(".")
+        if dot:
+            setattr(made.setdefault(owner, SimpleNamespace()), attribute, value)
+        else:
+            made[name] = value
+    return made
+
+
+def called(function: Callable[..., Any], reading: Reading, batch: Requests) -> Outputs:
     """Call a function once.
 
     Raises:
         Exception: whatever the function raises.
         TooLong: it took too long.
     """
-    given: dict[str, Any] = {}
-    written: Outputs = {}
-    for name, choice in reading.items():
-        if choice.role == "default":
-            continue
-        value = batch.value(choice)
-        if choice.role == "out":
-            written[name] = value
-        owner, dot, attribute = name.partition(".")
-        if dot:
-            setattr(given.setdefault(owner, SimpleNamespace()), attribute, value)
-        else:
-            given[name] = value
-    returned = _timed(lambda: function(**given))
-    return outputs_of(returned, written)
+    values = {name: batch.value(choice) for name, choice in reading.items() if choice.role != "default"}
+    arguments = given(values)
+    returned = _within(lambda: function(**arguments))
+    return outputs_of(returned, {name: values[name] for name, choice in reading.items() if choice.role == "out"})
 
 
-def _timed(call: Callable[[], Any]) -> Any:
+def _within(call: Callable[[], Any]) -> Any:
     def late(_number: int, _frame: object) -> None:
         raise TooLong
 
@@ -192,7 +193,9 @@ class Search:
         temperature: float = 1.0,
     ) -> Outputs | None:
         """What a call gives back; None where it fails."""
-        batch = Batch(situations, self.device, rooted, self.pretends, temperature, seed)
+        batch = batch_of(
+            situations, self.device, rooted=rooted, pretends=self.pretends, temperature=temperature, seed=seed
+        )
         self.tried.calls += 1
         try:
             return called(self.function, reading, batch)

@@ -3,7 +3,7 @@
 from ..wire import Axes
 
 NAME = "gemm"
-AXES = ("m", "n", "k")
+AXES = ("m", "n", "k", "layout", "weight")
 
 
 def bytes_of(axes: Axes) -> int:

@@ -7,11 +7,11 @@ import triton
 import triton.language as tl
 
 from ..builds import NODES, VOCAB, build
+from ..chain import chance_at, end_chain, store_left, totals_of
 from ..judge import judge
 from ..masses import BLOCK, WARPS, block_lanes, blocks_of, configs
 from ..op import Build, Op, Variant, Work
-from ..residual import draw_left, left_at
-from ..row_mass import at_node, row_of, scale_of, scaled
+from ..row_mass import scale_of
 from ..slices import node_lanes
 from ..tree_target_only.kernel import all_masses
 from ..wire import Axes
@@ -19,13 +19,6 @@ from . import spec
 from .baselines import eager
 from .inputs import work_of
 from .reference import reference
-
-
-@triton.jit
-def totals_of(tops_ptr, masses_ptr, row, real, blocks, BLOCKS: tl.constexpr):
-    """Peak and total [R] of rows, a total of zero taken for one."""
-    peak, total, _ = row_of(tops_ptr, masses_ptr, row, real, blocks, BLOCKS)
-    return peak, tl.where(total > 0.0, total, 1.0)
 
 
 @triton.jit(do_not_specialize=["batch", "nodes", "blocks"])
@@ -64,14 +57,8 @@ def block_shares(
         q_ptr = draft_ptr + request.to(tl.int64) * draft_b + here * draft_n
         p_peak, p_total = totals_of(tops_ptr, masses_ptr, base + here, real, blocks, BLOCKS)
         q_peak, q_total = totals_of(draft_tops_ptr, draft_masses_ptr, base + here, real, blocks, BLOCKS)
-        p = (
-            tl.sum(tl.exp2(scaled(p_ptr, x[:, None], real[:, None], stride_v, scale) - p_peak[:, None]), axis=1)
-            / p_total
-        )
-        q = (
-            tl.sum(tl.exp2(scaled(q_ptr, x[:, None], real[:, None], draft_v, scale) - q_peak[:, None]), axis=1)
-            / q_total
-        )
+        p = chance_at(p_ptr, x, real, stride_v, scale, p_peak, p_total)
+        q = chance_at(q_ptr, x, real, draft_v, scale, q_peak, q_total)
         ratio = tl.where(q > 0.0, p / tl.where(q > 0.0, q, 1.0), (p > 0.0).to(tl.float32))
         share = tl.minimum(share * ratio, 1.0)
         tl.store(share_ptr + base + here + 1, share, mask=real)
@@ -120,24 +107,26 @@ def block_left(
     p_peak, p_total = totals_of(tops_ptr, masses_ptr, row, real, blocks, BLOCKS)
     q_peak, q_total = totals_of(draft_tops_ptr, draft_masses_ptr, row, real, blocks, BLOCKS)
     first = (program - group * splits) * each
-    for block in range(first, tl.minimum(first + each, blocks)):
-        index = block * BLOCK + tl.arange(0, BLOCK)[None, :]
-        weight = left_at(
-            p_ptr,
-            q_ptr,
-            index,
-            real[:, None] & (index < vocab),
-            stride_v,
-            draft_v,
-            scale,
-            p_peak,
-            p_total,
-            q_peak,
-            q_total,
-            keep,
-            less,
-        )
-        tl.store(left_ptr + row.to(tl.int64) * blocks + block, tl.sum(weight, axis=1), mask=real)
+    store_left(
+        left_ptr,
+        row.to(tl.int64) * blocks,
+        first,
+        tl.minimum(first + each, blocks),
+        p_ptr,
+        q_ptr,
+        real,
+        stride_v,
+        draft_v,
+        scale,
+        p_peak,
+        p_total,
+        q_peak,
+        q_total,
+        keep,
+        less,
+        vocab,
+        BLOCK,
+    )
 
 
 @triton.jit(do_not_specialize=["batch", "nodes", "blocks"])
@@ -195,14 +184,17 @@ def block_choice(
     p_peak, p_total = totals_of(tops_ptr, masses_ptr, base + steps, real, blocks, BLOCKS)
     q_peak, q_total = totals_of(draft_tops_ptr, draft_masses_ptr, base + steps, real, blocks, BLOCKS)
     scale = scale_of(temperature_ptr, request, real)
-    coin = tl.load(last_ptr + request, mask=real, other=0.0)
-    node = tl.arange(0, NODES)[None, :]
-    known = real[:, None] & (node < nodes)
-    token = tl.load(token_ptr + base[:, None] + node, mask=known, other=0)
-    bonus = draw_left(
+    end_chain(
+        token_ptr,
+        emitted_ptr,
+        accepted_ptr,
+        request,
+        real,
+        nodes,
+        steps,
+        tl.load(last_ptr + request, mask=real, other=0.0),
         p_ptr,
         q_ptr,
-        real,
         stride_v,
         draft_v,
         scale,
@@ -213,17 +205,11 @@ def block_choice(
         keep,
         less,
         sums,
-        coin,
-        at_node(token, steps + 1, NODES),
         vocab,
+        NODES,
         BLOCK,
         BLOCKS,
     )
-    following = tl.load(token_ptr + base[:, None] + node + 1, mask=known & (node + 1 < nodes), other=-1)
-    emitted = tl.where(node < steps[:, None], following, -1)
-    emitted = tl.where(node == steps[:, None], bonus[:, None], emitted)
-    tl.store(emitted_ptr + base[:, None] + node, emitted, mask=known)
-    tl.store(accepted_ptr + request, steps, mask=real)
 
 
 def fused(work: Work, config: Axes) -> None:

@@ -50,7 +50,7 @@ def reference(
                 chance = 1.0 if share == 1.0 else share if here + 1 == nodes else left / (left + 1.0 - share)
                 flip = float(coin[request, here - 1])
                 gap = abs(flip - chance) * (1.0 if here + 1 == nodes else min(1.0, left + 1.0 - share))
-                margin[request] = min(margin[request].item(), gap if share < 1.0 - NEARLY or here + 1 == nodes else 1.0)
+                margin[request] = min(margin[request].item(), gap if share < 1.0 or here + 1 == nodes else 1.0)
                 if flip < chance:
                     accepted[request] = here
             if accepted[request] == here:
@@ -60,7 +60,3 @@ def reference(
                 ratio = (p[x] / q[x]).item() if q[x] > 0 else float(p[x] > 0)
                 share = min(1.0, share * ratio)
     return {"accepted": accepted, "rest": rest, "margin": margin}
-
-
-NEARLY = 1e-6
-"""A share nearer to one than this is one."""

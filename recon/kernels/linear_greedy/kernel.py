@@ -4,15 +4,16 @@ Programs merge slices of rows with atomic_max; the last one to arrive for a requ
 was found, so that the launch can be captured and replayed.
 """
 
-import torch
 import triton
 import triton.language as tl
 
+from ..compiled import plain
 from ..op import Build, Op, Variant, Work, compare_exactly
 from ..row_best import merge_row, unpack
 from ..slices import BLOCKS, NODE_LANES, NOTHING, chunk_of, configs, node_lanes, scratch_left
 from ..wire import Axes
 from . import spec
+from .baselines import argmax_cumprod, compiled_whole
 from .inputs import work_of
 from .reference import reference
 
@@ -79,17 +80,6 @@ def fused(work: Work, config: Axes) -> None:
     )
 
 
-def argmax_cumprod(work: Work, _config: Axes) -> None:
-    """Queue torch's argmax, then a running product of matches, as an engine without a kernel of its own writes it."""
-    token, target = work.inputs["token"], work.scratch["target"]
-    torch.argmax(work.inputs["logits"], dim=-1, out=target)
-    matches = (token[:, 1:] == target[:, :-1]).to(torch.int32)
-    torch.sum(matches.cumprod(dim=1, dtype=torch.int32), dim=1, dtype=torch.int32, out=work.outputs["accepted"])
-    position = torch.arange(token.shape[1], device=token.device)
-    stands = position <= work.outputs["accepted"][:, None]
-    torch.where(stands, target, work.scratch["unused"], out=work.outputs["emitted"])
-
-
 def compare(work: Work) -> str:
     """First disagreement with the reference, or with the state in which scratch must be left."""
     wrong = compare_exactly(work.outputs, reference(**work.inputs))
@@ -131,7 +121,11 @@ def builds() -> tuple[Build, ...]:
 OP = Op(
     work=work_of,
     compare=compare,
-    variants={"fused": Variant(fused, configs), "argmax_cumprod": Variant(argmax_cumprod)},
+    variants={
+        "fused": Variant(fused, configs),
+        "argmax_cumprod": Variant(argmax_cumprod),
+        "compiled": Variant(compiled_whole, checked=plain),
+    },
     bytes_of=spec.bytes_of,
     note=note,
     builds=builds,

@@ -2,6 +2,7 @@
 
 import torch
 
+from ..compiled import Function, compiled
 from ..op import Work
 from ..tree_multi_round.baselines import drawn
 from ..tree_target_only.baselines import probabilities
@@ -10,11 +11,20 @@ from ..wire import Axes
 
 def eager(work: Work, _config: Axes) -> None:
     """Queue the whole rule, without asking the GPU for anything."""
+    _accept(work, probabilities)
+
+
+def compiled_softmax(work: Work, _config: Axes) -> None:
+    """Likewise with the softmax that torch.compile makes."""
+    _accept(work, compiled(probabilities))
+
+
+def _accept(work: Work, softmax: Function) -> None:
     token, coin = work.inputs["token"], work.inputs["coin"]
-    target = probabilities(work.inputs["logits"], work.inputs["temperature"])
+    target = softmax(work.inputs["logits"], work.inputs["temperature"])
     following = token[:, 1:, None]
     if "draft" in work.inputs:
-        drafter = probabilities(work.inputs["draft"], work.inputs["temperature"])
+        drafter = softmax(work.inputs["draft"], work.inputs["temperature"])
     else:
         drafter = torch.zeros_like(target)
         drafter[:, :-1].scatter_(2, following, 1.0)

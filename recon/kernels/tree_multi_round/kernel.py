@@ -14,7 +14,7 @@ from .reference import APART, reference
 from .walk import multi_round_walk
 
 
-def rounds(work: Work, config: Axes, *, chain: bool = False) -> None:
+def fused(work: Work, config: Axes) -> None:
     """Queue the masses of all rows, then the walks."""
     all_masses(work, config)
     all_masses(work, config, "draft", "draft_")
@@ -24,13 +24,9 @@ def rounds(work: Work, config: Axes, *, chain: bool = False) -> None:
     multi_round_walk[(-(-batch // requests),)](
         logits,
         inputs["draft"],
-        inputs["token"],
-        inputs["token" if chain else "parent"],  # a chain's parents are not read
-        *(inputs[name] for name in ("coin", "last", "temperature")),
+        *(inputs[name] for name in ("token", "parent", "coin", "last", "temperature")),
         *(scratch[name] for name in ("tops", "masses", "draft_tops", "draft_masses")),
-        (scratch if chain else outputs)["path"],
-        outputs["emitted"],
-        outputs["accepted"],
+        *(outputs[name] for name in ("path", "emitted", "accepted")),
         batch,
         nodes,
         vocab,
@@ -42,7 +38,6 @@ def rounds(work: Work, config: Axes, *, chain: bool = False) -> None:
         BLOCK=block,
         BLOCKS=int(config["lanes"]),
         APART=apart(work),
-        CHAIN=int(chain),
         num_warps=WARPS,
     )
 
@@ -66,13 +61,13 @@ def note(work: Work) -> str:
 def builds() -> tuple[Build, ...]:
     """The walk in the configuration that is chosen for most cases; the masses are built with the target-only kernel."""
     lanes = {"REQUESTS": 1, "NODES": NODES, "BLOCK": BLOCK, "BLOCKS": block_lanes(VOCAB)}
-    return (build("fused", multi_round_walk, WARPS, **lanes, APART=1, CHAIN=0),)
+    return (build("fused", multi_round_walk, WARPS, **lanes, APART=1),)
 
 
 OP = Op(
     work=work_of,
     compare=compare,
-    variants={"fused": Variant(rounds, configs), "eager": Variant(eager)},
+    variants={"fused": Variant(fused, configs), "eager": Variant(eager)},
     bytes_of=spec.bytes_of,
     note=note,
     builds=builds,

@@ -3,8 +3,9 @@
 import triton
 import triton.language as tl
 
+from ..chain import chance_at
 from ..residual import draw_left, left_in_blocks
-from ..row_mass import at_node, next_of, row_of, scale_of, scaled
+from ..row_mass import at_node, next_of, row_of, scale_of
 
 
 @triton.jit(do_not_specialize=["batch", "nodes", "blocks"])
@@ -38,22 +39,15 @@ def multi_round_walk(  # noqa: PLR0915  a kernel is one thought
     BLOCK: tl.constexpr,
     BLOCKS: tl.constexpr,
     APART: tl.constexpr,
-    CHAIN: tl.constexpr,
 ):
-    """Walk each tree, or each chain, on the masses of all rows; grid (ceil(batch / REQUESTS),).
-
-    In a chain the coin that decides about a draft lies at the position before it.
-    """
+    """Walk each tree on the masses of all rows; grid (ceil(batch / REQUESTS),)."""
     request = tl.program_id(0) * REQUESTS + tl.arange(0, REQUESTS)
     real = request < batch
     node = tl.arange(0, NODES)[None, :]
     base = request.to(tl.int64) * nodes
     known = real[:, None] & (node < nodes)
     token = tl.load(token_ptr + base[:, None] + node, mask=known, other=0)
-    if CHAIN:
-        parent = tl.where(known, node - 1, -1)
-    else:
-        parent = tl.load(parent_ptr + base[:, None] + node, mask=known, other=-1)
+    parent = tl.load(parent_ptr + base[:, None] + node, mask=known, other=-1)
     hangs = known & (parent >= 0) & (parent < node)
     scale = scale_of(temperature_ptr, request, real)
     here = tl.zeros(real.shape, tl.int32)
@@ -76,16 +70,10 @@ def multi_round_walk(  # noqa: PLR0915  a kernel is one thought
         child = next_of(hangs & (parent == here[:, None]), tried, NODES)
         going = going & (child < NODES)
         x = at_node(token, child, NODES)
-        p = (
-            tl.sum(tl.exp2(scaled(p_ptr, x[:, None], going[:, None], stride_v, scale) - p_peak[:, None]), axis=1)
-            / p_total
-        )
-        q = (
-            tl.sum(tl.exp2(scaled(q_ptr, x[:, None], going[:, None], draft_v, scale) - q_peak[:, None]), axis=1)
-            / q_total
-        )
+        p = chance_at(p_ptr, x, going, stride_v, scale, p_peak, p_total)
+        q = chance_at(q_ptr, x, going, draft_v, scale, q_peak, q_total)
         left = tl.sum(sums, axis=1)
-        coin = tl.load(coin_ptr + base + child - CHAIN, mask=going, other=1.0)
+        coin = tl.load(coin_ptr + base + child, mask=going, other=1.0)
         # coin < p' / q' with p' = max(p - less q, 0) / left and q' = q / spare, free of divisions
         takes = going & (coin * q * left < tl.maximum(p - less * q, 0.0) * spare)
         fails = going & ~takes

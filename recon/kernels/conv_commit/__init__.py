@@ -1,0 +1,1 @@
+"""Commit of the causal convolution: the window behind the accepted path."""

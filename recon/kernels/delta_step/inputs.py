@@ -1,0 +1,20 @@
+"""Tensors for a case of the step form."""
+
+import torch
+
+from ..delta import delta_inputs, sizes
+from ..op import Work
+from ..trees import DTYPES
+from ..wire import Axes
+from .spec import kept
+
+
+def work_of(axes: Axes, seed: int, device: torch.device) -> Work:
+    """Seeded inputs, and room for outputs and the states that are kept."""
+    inputs = delta_inputs(axes, seed, device)
+    batch, _, _, heads, key, value = sizes(axes)
+    outputs = {"out": torch.empty_like(inputs["v"], dtype=DTYPES[str(axes.get("out", "bf16"))])}
+    if kept(axes):
+        shape = (batch, kept(axes), heads, key, value)
+        outputs["states"] = torch.empty(shape, dtype=inputs["state"].dtype, device=device)
+    return Work(inputs, outputs, axes=axes)

@@ -1,0 +1,1 @@
+"""Attention as torch offers it, on keys and values that lie dense."""

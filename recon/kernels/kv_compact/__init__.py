@@ -1,0 +1,1 @@
+"""The KV of an accepted path, moved together in all layers by one launch."""

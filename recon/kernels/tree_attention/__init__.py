@@ -1,0 +1,1 @@
+"""Attention of draft nodes over a paged cache of keys and values."""

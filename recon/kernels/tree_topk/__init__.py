@@ -1,0 +1,1 @@
+"""A draft tree from the best prefixes of each of the drafter's steps, on the device."""
