@@ -9,7 +9,8 @@ a tree at all, what was measured, and what is missing.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recon.estimates.ratios import disagrees, ratios_of
+from recon.estimates.knees import knees_of
+from recon.estimates.ratios import disagrees, is_chain, ratios_of
 from recon.records.estimate import Decision, Estimate, Ratio
 from recon.records.host import Host, by_name
 from recon.records.install import Install
@@ -18,7 +19,7 @@ from recon.records.verdict import Standing, Verdict
 
 ACCEPTANCE = (
     "How many tokens per pass the target accepts from this drafter's chain and from its tree: a trace, or the server's"
-    " metrics."
+    " metrics. recon estimate --model weighs them against times."
 )
 STEP = "The time of a whole verification step in the engine, linear and tree: acceptance is a small part of it."
 PROBE = "Times on this host's GPU: recon probe-kernels."
@@ -40,6 +41,8 @@ NEEDS = (
     Need("give tree nodes positions by depth", ("pos.tree",)),
     Need("keep the KV of the accepted path", ("kv.path_compact",)),
 )
+STATE = Need("keep a recurrent state for each node, or compute it again", ("state.tree",))
+"""What a model with recurrent layers needs besides."""
 
 _ORDER = (Standing.PRESENT, Standing.PARTIAL, Standing.UNKNOWN, Standing.ABSENT, Standing.NOT_APPLICABLE)
 _LACKS = (Standing.ABSENT, Standing.NOT_APPLICABLE)
@@ -86,6 +89,7 @@ def _of_install(install: Install, host: Host | None, measurements: tuple[Measure
         missing=_missing(verdicts, ratios),
         ratios=ratios,
         runs=runs_a_tree(verdicts),
+        knees=knees_of(mine),
     )
 
 
@@ -98,12 +102,16 @@ def _of_no_install(measurements: tuple[Measurement, ...]) -> Estimate:
         because=tuple(_disagreements(measurements)),
         missing=("Which engine is meant: recon scan, then recon report joins the two.", ACCEPTANCE, STEP),
         ratios=ratios,
+        knees=knees_of(measurements),
     )
 
 
-def runs_a_tree(verdicts: Mapping[str, Verdict]) -> Standing:
-    """Whether an install can run a draft tree: as little as the need that it meets least."""
-    standings = {_standing(verdicts, need) for need in NEEDS}
+def runs_a_tree(verdicts: Mapping[str, Verdict], *, hybrid: bool = False) -> Standing:
+    """Whether an install can run a draft tree: as little as the need that it meets least.
+
+    A hybrid model has one need more: siblings in its recurrent layers.
+    """
+    standings = {_standing(verdicts, need) for need in (*NEEDS, *((STATE,) if hybrid else ()))}
     if standings & set(_LACKS):
         return Standing.ABSENT
     return next(each for each in (Standing.UNKNOWN, Standing.PARTIAL, Standing.PRESENT) if each in standings)
@@ -149,9 +157,10 @@ def _timing(
     mine: list[Measurement], everything: tuple[Measurement, ...], host: Host | None, ratios: tuple[Ratio, ...]
 ) -> list[str]:
     lines = _disagreements(mine)
-    if ratios:
+    linear = [each for each in ratios if is_chain(each.baseline)]
+    if linear:
         lines.append(
-            f"Kernel times of tree over linear were measured on {_listed(_distinct(r.device for r in ratios))};"
+            f"Kernel times of tree over linear were measured on {_listed(_distinct(r.device for r in linear))};"
             " alone they decide nothing."
         )
     others = _distinct(

@@ -21,17 +21,19 @@ def disagrees(measurement: Measurement) -> bool:
 
 
 def ratios_of(measurements: Iterable[Measurement]) -> tuple[Ratio, ...]:
-    """Each subject over the fastest baseline of another kernel that shares its probe, its case and its GPU.
+    """Each subject over its fastest opponent that shares its probe, its case and its GPU.
 
-    A kernel's own variants, `tree_greedy.fused` and `tree_greedy.argmax_walk`, are no opponents: the question is tree
-    against linear. The interval takes the far ends of both intervals, so it is wider than either alone would make it.
+    Opponents are baselines of another kernel, which do the same for a chain or in another form (see `is_chain`), and
+    the chain of the same kernel. A kernel's other variants, `tree_greedy.fused` and `tree_greedy.argmax_walk`, are
+    none. The interval takes the far ends of both intervals, so it is wider than either alone would make it.
     """
     groups: defaultdict[tuple[object, ...], list[tuple[Measurement, Spread]]] = defaultdict(list)
     for measurement in measurements:
         spread = usable(measurement)
         if spread is not None and measurement.device is not None:
             case = tuple(sorted(measurement.case.items()))
-            key = (measurement.probe, case, measurement.device.uuid, measurement.device.name)
+            # What was captured and what Python queued are times of different things.
+            key = (measurement.probe, case, measurement.device.uuid, measurement.device.name, measurement.captured)
             groups[key].append((measurement, spread))
     found: list[Ratio] = []
     for group in groups.values():
@@ -39,14 +41,33 @@ def ratios_of(measurements: Iterable[Measurement]) -> tuple[Ratio, ...]:
             if subject.role != "subject":
                 continue
             opponents = [
-                (each, base)
-                for each, base in group
-                if each.role == "baseline" and family_of(each.kernel) != family_of(subject.kernel)
+                (each, base) for each, base in group if each.role == "baseline" and opposes(each.kernel, subject.kernel)
             ]
             if opponents:
                 baseline, base = min(opponents, key=lambda pair: pair[1].median_us)
                 found.append(_ratio(subject, time, baseline, base))
     return tuple(found)
+
+
+def opposes(baseline: str, subject: str) -> bool:
+    """Whether a baseline is another kernel than the subject, or its chain.
+
+    >>> opposes("linear_greedy.fused", "tree_greedy.fused"), opposes("tree_greedy.eager", "tree_greedy.fused")
+    (True, False)
+    >>> opposes("tree_attention.chain", "tree_attention.tree")
+    True
+    """
+    return family_of(baseline) != family_of(subject) or baseline.partition(".")[2] == "chain"
+
+
+def is_chain(kernel: str) -> bool:
+    """Whether a baseline does for a chain what its subject does for a tree.
+
+    >>> is_chain("linear_greedy.fused"), is_chain("tree_attention.chain"), is_chain("delta_step.step")
+    (True, True, False)
+    """
+    family, _, variant = kernel.partition(".")
+    return family.startswith("linear") or variant == "chain"
 
 
 def family_of(kernel: str) -> str:

@@ -47,6 +47,14 @@ def test_nothing_is_ever_won_or_lost_by_a_time_ratio_alone() -> None:
         assert any("alone they decide nothing" in line for line in estimate.because)
 
 
+def test_another_form_of_the_same_tree_is_no_chain() -> None:
+    forms = (measurement("delta_step.step", "baseline", 9.0), measurement("delta_matrix.quick", "subject", 1.0))
+    estimate = only(decide((tree_install(),), (HOST,), forms))
+
+    assert 1 == len(estimate.ratios)
+    assert not any("tree over linear" in line for line in estimate.because)
+
+
 def test_an_engine_without_a_walk_is_said_to_need_a_patch() -> None:
     estimate = only(decide((tree_install(accept__tree__greedy=Standing.ABSENT),), (HOST,), ()))
 

@@ -44,6 +44,7 @@ def test_cases_devices_and_probes_are_not_mixed() -> None:
     assert () == ratios_of([linear, replace(tree, case={"batch": 2})])
     assert () == ratios_of([linear, replace(tree, device=replace(DEVICE, uuid="GPU-other"))])
     assert () == ratios_of([linear, replace(tree, probe="other")])
+    assert () == ratios_of([linear, replace(tree, captured=False)])  # a CUDA graph is not set against calls of Python
     assert 1 == len(ratios_of([linear, tree]))
 
 

@@ -1,0 +1,1 @@
+"""Files that a person puts beside an engine: each stands alone, without recon."""
