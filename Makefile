@@ -6,6 +6,8 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+# What is compiled once need not be compiled again by each of the hundreds of programs that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 
 ifeq ($(origin PYTHON),undefined)
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -14,6 +16,8 @@ endif
 ARGS ?=
 WORKERS ?= 2
 RUNS ?= 5
+PROBES ?= acceptance
+LIBRARY ?=
 TORCH_PYTHON ?= python3
 
 VENV := .venv
@@ -22,13 +26,13 @@ BENCH_VENV := .venvs/bench
 BIN := $(VENV)/bin
 RECON := $(BIN)/recon
 PIP := -m pip --disable-pip-version-check -qq install
-PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q
 # One torch for everybody, so that a kernel test that passes here passes there. It needs no GPU.
 TORCH := torch==2.13.0 triton>=3.6,<4 numpy>=1.26,<3
 TIMED = $(PYTHON) tools/timed.py "make $@"
 
-.PHONY: help python test check full ssh-matrix bench-index bench-kernels demo fix docs clean _test _check _full _slow \
-	_matrix _bench _kernels _demo _fix
+.PHONY: help python test check full ssh-matrix validate-estimator bench-index bench-kernels demo fix docs clean \
+	_test _check _static _compiled _full _slow _matrix _validate _bench _kernels _demo _fix
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,10 +49,13 @@ full: python ## check, then the slow rest: every release, the whole compile matr
 ssh-matrix: python ## the situations in which people reach hosts, on servers of its own (under four minutes)
 	@$(TIMED) $(MAKE) _matrix
 
+validate-estimator: python ## what the estimator predicts beside what was published, and whether it is near enough (10 s)
+	@$(TIMED) $(MAKE) _validate
+
 bench-index: python ## what reading vllm 0.20.1, or TREE=, costs over a bare parse, beside ast-grep (5 rounds)
 	@$(TIMED) $(MAKE) _bench
 
-bench-kernels: python ## on a GPU: laws of chance, then all kernels timed and held to their goals (about 6 minutes)
+bench-kernels: python ## on a GPU: PROBES=acceptance (or another group) timed and held to its goals (about 6 minutes)
 	@$(TIMED) $(MAKE) _kernels
 
 demo: python ## scan two real releases, print the verdicts, write the page (about 3 minutes)
@@ -92,17 +99,24 @@ $(GPU_VENV)/.dev: pyproject.toml Makefile
 _test: $(VENV)/.dev
 	RECON_OFFLINE=1 $(BIN)/python $(PYTEST) -m "not system and not release and not slow and not gpu" $(ARGS)
 
+# torch is installed on one core while the other looks at the source; the one that is done first compiles the tests.
 _check:
-	@$(MAKE) -j2 $(VENV)/.dev $(GPU_VENV)/.dev
+	@$(MAKE) -j2 _static $(GPU_VENV)/.dev _compiled
+	$(BIN)/python $(PYTEST) $(ARGS)
+	$(GPU_VENV)/bin/python $(PYTEST) tests/kernels $(ARGS)
+
+_static: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python $(PYTEST) $(ARGS)
-	$(GPU_VENV)/bin/python $(PYTEST) tests/kernels $(ARGS)
+
+_compiled: $(VENV)/.dev # so that not each worker does; what is wrong with a test is said where it runs
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
 _full: _check
 	@$(MAKE) _slow
+	@$(MAKE) _validate
 
 _slow:
 	$(BIN)/python $(PYTEST) --slow -m slow $(ARGS)
@@ -110,6 +124,9 @@ _slow:
 
 _matrix: $(VENV)/.dev
 	$(BIN)/python $(PYTEST) --slow -m matrix tests/ssh/matrix $(ARGS)
+
+_validate: $(VENV)/.dev
+	PYTHONPATH=. $(BIN)/python tools/validate_estimator.py
 
 # The peer that it is held against lies in an environment of its own; where no index has it, the bench says so.
 _bench: $(VENV)/.client
@@ -120,9 +137,11 @@ _bench: $(VENV)/.client
 # Under the Python that has torch and triton for this GPU, and pytest: make bench-kernels TORCH_PYTHON=/opt/venv/bin/python
 _kernels: $(VENV)/.client
 	@mkdir -p reports
-	$(TORCH_PYTHON) -m pytest -c /dev/null --rootdir . --noconftest -q -W ignore tests/kernels/test_draws.py -k gpu
-	$(TORCH_PYTHON) tools/gpu_goals.py reports/kernels.jsonl --full
-	$(BIN)/python tools/gpu_goals.py reports/kernels.jsonl --full --read --save reports/kernels.json >/dev/null
+	test $(PROBES) != acceptance || $(TORCH_PYTHON) -m pytest -c /dev/null --rootdir . --noconftest -q -W ignore \
+		tests/kernels/test_draws.py -k gpu
+	$(TORCH_PYTHON) tools/gpu_goals.py reports/$(PROBES).jsonl --probes $(PROBES) --library '$(LIBRARY)' --full
+	$(BIN)/python tools/gpu_goals.py reports/$(PROBES).jsonl --probes $(PROBES) --library '$(LIBRARY)' --full --read \
+		--save reports/$(PROBES).json >/dev/null
 
 # Status 3 says that some files of a release could not be read in full: they are listed, and the verdicts heed them.
 _demo: $(VENV)/.client

@@ -17,7 +17,7 @@ from recon.facts.gpus import GPUS
 from recon.facts.installs import installs
 from recon.facts.machine import MACHINE
 from recon.facts.names import PACKAGES
-from recon.facts.pythons import pythons
+from recon.facts.pythons import counted, pythons
 from recon.facts.sites import packages, sites
 from recon.ports import Coming, Progress, Reply
 from recon.records.host import Host
@@ -167,9 +167,8 @@ def read_bundle(
     found, more = installs(host.environments, listed, elsewhere) if listed is not None else ((), ())
     yield from (*unknowns, *more)
     if not found:
-        environments = len(host.environments)
         raise NoEngine(
-            f"no engine is installed in the {environments} Python environments of {host.name}",
+            f"no engine is installed in the {counted(host.environments)} of {host.name}",
             " ".join(f"{note[:1].upper()}{note[1:]}." for note in host.notes),
         )
     yield Coming(len(found))

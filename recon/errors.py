@@ -101,6 +101,24 @@ class Unreadable(ReconError):
     exit = Exit.INCOMPLETE
 
 
+class BadTrace(Unreadable):
+    """An acceptance trace that is not what it says, or cannot be used for what was asked."""
+
+    why = "trace"
+
+
+class BadMetrics(Unreadable):
+    """Counts or means of a server that are not what they say, or that tell nothing of what was asked."""
+
+    why = "metrics"
+
+
+class BadTable(Unreadable):
+    """A table of how often ranks are right that is none."""
+
+    why = "table"
+
+
 class Unreachable(ReconError):
     """Nothing answered: an index, a host."""
 
@@ -195,6 +213,12 @@ class GpuBusy(ReconError):
 
     kind = "gpu_busy"
     exit = Exit.INCOMPLETE
+
+
+class GpuNotAllotted(GpuBusy):
+    """The GPU is given out by a scheduler, and not to us."""
+
+    why = "not_allotted"
 
 
 class Interrupted(ReconError):

@@ -11,8 +11,10 @@ def make_private(folder: Path) -> None:
     Raises:
         OSError: it cannot be made.
     """
+    if folder.is_dir():  # asked before each of thousands of files
+        return
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
-    if not missing and not folder.is_dir():
+    if not missing:
         raise NotADirectoryError(20, "Not a directory", str(folder))

@@ -7,6 +7,7 @@ GPU ─probes─▶ Measurement ─▶ Run            Run ─estimates─▶ Est
 import re
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,17 +23,18 @@ from recon.estimates.decision import decide
 from recon.facts.names import PACKAGE_OF
 from recon.facts.secrets import hidden, hidden_in
 from recon.facts.texts import redact
-from recon.index.cache import CACHE as CACHE  # noqa: PLC0414 - for the command line, which does not see the index
 from recon.index.versions import is_graph_kept
 from recon.index.versions import version as graph_version
 from recon.plugins import DETECTORS, is_offered
-from recon.ports import Coming, Progress
+from recon.ports import Coming, Named, Progress
+from recon.records.estimate import Estimate
 from recon.records.host import Host
 from recon.records.install import Engine, Found, Install
 from recon.records.run import SCHEMA_VERSION, Run, Searched
 from recon.records.source import Snapshot
-from recon.records.unknown import TARGET, Unknown
+from recon.records.unknown import CACHE, TARGET, Unknown
 from recon.records.verdict import Capability
+from recon.rejudging import keep_whole
 from recon.runs.judged import Judged, fingerprint, from_bytes, to_bytes
 from recon.sources.store import BlobStore
 from recon.targets import RELEASES, Done, Given, Source, sources
@@ -67,6 +69,8 @@ class _Learned:
     """Faults of recon in the judging of single trees."""
     judged_by: tuple[Capability, ...] = ()
     """What could be judged, as far as answers say it."""
+    also: Callable[[Source, Install], None] | None = None
+    """Given each tree that was judged."""
 
     def run(self, *, complete: bool) -> Run:
         installs = settle(with_companions(tuple(self.installs)), _package_of)
@@ -108,17 +112,25 @@ def detectors_unheard() -> tuple[Unknown, ...]:
     return registry.unheard()
 
 
-def scan(targets: ScanTargets, settings: Settings, progress: Progress) -> Run:
+def scan(
+    targets: ScanTargets, settings: Settings, progress: Progress, also: Callable[[Source, Install], None] | None = None
+) -> Run:
     """Find the trees that were named, read them and judge them.
 
     A target that fails among several becomes an unknown of the run; a single one raises its error.
+
+    Args:
+        targets: What was named.
+        settings: Where caches and state are, and how hosts are reached.
+        progress: Told of each file.
+        also: Given each tree that was judged, while its sources are at hand.
 
     Raises:
         NotFound: a path or release does not exist, and nothing else was named.
         NoEngine: nothing was found in the only place named, or on this machine.
         Interrupted: the user stopped it; what was learned is inside.
     """
-    learned = _Learned()
+    learned = _Learned(also=also)
     learned.unknowns += detectors_unheard()
     try:
         _scan_into(learned, targets, settings, progress)
@@ -178,15 +190,20 @@ def _judge_into(learned: _Learned, source: Source, settings: Settings, progress:
     if judged is None:
         from recon import judging  # noqa: PLC0415 - likewise
 
-        judged, is_settled = judging.judged(source, settings, progress, learned.unknowns)
+        named = Named(f"{_name_of(source.found)} {source.found.version}".strip(), progress)
+        judged, is_settled = judging.judged(source, settings, named, learned.unknowns)
         judged = _to_be_shown(judged)
         if is_settled and settings.keeps_sources:
             learned.unknowns += _kept_for_later(store, key, judged)
     install = install_of(source, judged, {each.id for each in learned.installs})
+    if settings.keeps_sources:
+        install = replace(install, read=_kept_whole(learned, source, settings))
     learned.installs.append(install)
     learned.judged_by = judged.capabilities
     learned.unknowns += [Unknown(each.what, f"{install.id}:{each.where}", each.why) for each in judged.unread]
     learned.searched.append(judged.searched_for(install.id, round(time.monotonic() - started, 1)))
+    if learned.also is not None:
+        learned.also(source, install)
 
 
 def _to_be_shown(judged: Judged) -> Judged:
@@ -206,6 +223,15 @@ def _kept_for_later(store: BlobStore, key: str, judged: Judged) -> tuple[Unknown
     except Unreadable as error:
         return (Unknown(CACHE, str(store.root), f"the answers are not kept: {error.message}"),)
     return ()
+
+
+def _kept_whole(learned: _Learned, source: Source, settings: Settings) -> str:
+    """The digest by which all that was read can be judged anew; '' where it cannot be kept."""
+    try:
+        return keep_whole(source.snapshot, BlobStore(settings.cache_dir))
+    except Unreadable as error:
+        learned.unknowns.append(Unknown(CACHE, str(settings.cache_dir), f"what was read is not kept: {error.message}"))
+        return ""
 
 
 def _key_of(snapshot: Snapshot) -> str:
@@ -295,16 +321,7 @@ def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Ru
     from recon import probing  # noqa: PLC0415 - a scan starts without what runs kernels
 
     learned = _Learned()
-    engines: tuple[Install, ...] = ()
-    functions: tuple[CutFunction, ...] = ()
-    if request.engine_baselines:
-        from recon.cutting import cut_out  # noqa: PLC0415 - likewise
-
-        local = not (request.host or request.engines)
-        targets = ScanTargets(request.engines, (), local, (request.host,) if request.host else ())
-        engines = scan(targets, settings, progress).installs
-        functions = cut_out(targets, engines, settings, progress)
-    standings = {(each.id, verdict.capability): verdict.standing.value for each in engines for verdict in each.verdicts}
+    functions, standings = _acceptance(request, settings, progress) if request.engine_baselines else ((), {})
     found = probing.probed(request, settings, progress, functions, standings)
     result, hosts = found.result, (found.host,)
     run = replace(
@@ -318,3 +335,29 @@ def probe(request: "ProbeRequest", settings: Settings, progress: Progress) -> Ru
     if result.stopped:
         raise Interrupted(run)
     return run
+
+
+def estimated(estimates: tuple[Estimate, ...], hosts: tuple[Host, ...]) -> Run:
+    """A run that holds estimates alone, of the hosts that they are about."""
+    return replace(_Learned().run(complete=True), hosts=hosts, estimates=estimates, capabilities=())
+
+
+def _acceptance(
+    request: "ProbeRequest", settings: Settings, progress: Progress
+) -> "tuple[tuple[CutFunction, ...], dict[tuple[str, str], str]]":
+    """The acceptance functions of the engines that are there, with what is said of each engine's capabilities."""
+    from recon.cutting import cut_out  # noqa: PLC0415 - likewise
+
+    functions: list[CutFunction] = []
+    hosts = (request.host,) if request.host and not request.engines else ()
+    targets = ScanTargets(request.engines, (), not (hosts or request.engines), hosts)
+
+    def cutting(source: Source, install: Install) -> None:
+        functions.extend(cut_out(source, install, settings, progress))
+
+    try:
+        run = scan(targets, settings, progress, cutting)
+    except Interrupted:  # answers that came are in the cache, and a scan they would make is not what was asked for
+        raise Interrupted(_Learned().run(complete=False)) from None
+    standings = {(each.id, one.capability): one.standing.value for each in run.installs for one in each.verdicts}
+    return tuple(functions), standings

@@ -203,3 +203,23 @@ class Silent:
 
     def finish(self, note: str = "") -> None:
         """Say nothing."""
+
+
+class Named:
+    """A Progress of which each task is said to be of something."""
+
+    def __init__(self, name: str, inner: Progress) -> None:
+        """Put a name before tasks."""
+        self._name, self._inner = name, inner
+
+    def start(self, task: str, total: int | None) -> None:
+        """Begin a task, `NAME: TASK`."""
+        self._inner.start(f"{self._name}: {task}", total)
+
+    def advance(self, amount: int = 1, note: str = "") -> None:
+        """Say that so much more is done."""
+        self._inner.advance(amount, note)
+
+    def finish(self, note: str = "") -> None:
+        """End the task."""
+        self._inner.finish(note)

@@ -22,7 +22,7 @@ from recon.facts.gpus import GPUS
 from recon.facts.installs import discover
 from recon.facts.load import LOAD
 from recon.facts.machine import MACHINE, Machine
-from recon.facts.pythons import pythons
+from recon.facts.pythons import counted, pythons
 from recon.facts.secrets import hidden
 from recon.hosts.abreast import Job, abreast
 from recon.hosts.audit import Audited, audit_for
@@ -62,11 +62,20 @@ class ScanTargets:
     """Look for the installs of these, as they were typed."""
     bundles: tuple[str, ...] = ()
     """Files that `recon collect`'s script wrote."""
+    runs: tuple[str, ...] = ()
+    """Saved runs whose trees are judged anew, as they were read then."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everything that was named, as it was typed."""
-        return (*self.paths, *self.releases, *((THIS_MACHINE,) if self.local else ()), *self.hosts, *self.bundles)
+        return (
+            *self.paths,
+            *self.releases,
+            *((THIS_MACHINE,) if self.local else ()),
+            *self.hosts,
+            *self.bundles,
+            *self.runs,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +142,7 @@ def sources(targets: ScanTargets, settings: Settings, progress: Progress) -> Gen
     """
     for typed in targets.hosts:
         parse(typed)  # its name is written down before it is reached
-    named = (targets.paths, targets.releases, targets.hosts, targets.bundles)
+    named = (targets.paths, targets.releases, targets.hosts, targets.bundles, targets.runs)
     alone = sum(map(len, named)) + targets.local == 1
     given = False
     store = BlobStore(settings.cache_dir)
@@ -170,6 +179,7 @@ def _each(
     if targets.local:
         steps.append((THIS_MACHINE, partial(_from_machine, shell, store, settings, progress)))
     steps += [(name, partial(_from_bundle, name, foreign, settings, progress)) for name in targets.bundles]
+    steps += [(name, partial(_from_run, name, store, settings)) for name in dict.fromkeys(targets.runs)]
     for name, step in steps:
         try:
             for each in step():
@@ -230,6 +240,13 @@ def _from_bundle(path: str, store: BlobStore, settings: Settings, progress: Prog
             if isinstance(each, Unknown | Coming)
             else Source(each.found, each.host, each.snapshot, each.edits, store)
         )
+
+
+def _from_run(name: str, store: BlobStore, settings: Settings) -> Iterator[Given]:
+    from recon.rejudging import KeptTree, read_run  # noqa: PLC0415 - likewise
+
+    for each in read_run(name, store, settings.state_dir, compiled=settings.compiled):
+        yield Source(each.found, each.host, each.snapshot, each.edits, store) if isinstance(each, KeptTree) else each
 
 
 def _from_machine(shell: Shell, store: BlobStore, settings: Settings, progress: Progress) -> Iterator[Given]:
@@ -353,7 +370,7 @@ def _discovered(host: Host, shell: Shell) -> Generator[Unknown, None, tuple[Foun
     yield from unknowns
     if not found:
         raise NoEngine(
-            f"no engine is installed in the {len(host.environments)} Python environments of {host.name}",
+            f"no engine is installed in the {counted(host.environments)} of {host.name}",
             " ".join((_OTHERWISE, *(f"{note[:1].upper()}{note[1:]}." for note in host.notes))),
         )
     return found

@@ -16,6 +16,7 @@ import shutil
 import signal
 import socket
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -24,6 +25,28 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_TESTS = ROOT / "tests" / "kernels"
 EVERYWHERE = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"))
+LONG = (
+    "releases/test_sglang",
+    "releases/test_vllm",
+    "releases/test_renamed",
+    "detectors/test_mutants",
+    "cli/test_new",
+    "releases/test_on_hosts",
+    "hosts/test_exec_script",
+    "ssh/test_safety",
+    "pipeline/test_hosts",
+    "ssh/test_release",
+    "ssh/test_hostile",
+    "kernels/test_interpreter",
+    "kernels/test_journey",
+    "kernels/test_behaviour",
+    "kernels/test_draws",
+)
+"""Files that take longer than their number of tests tells.
+
+What asks for a release that another reads comes later, and so does what runs scripts on a host: those give way to
+everybody, and would not end while two releases are read.
+"""
 HAS_TORCH = all(importlib.util.find_spec(name) is not None for name in ("torch", "triton"))
 
 
@@ -122,6 +145,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if not HAS_TORCH and collection_path.is_relative_to(KERNEL_TESTS):
         return True
     return None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with long files, and end with short ones, so that no core waits for the last file of another."""
+    sizes = Counter(item.path for item in items)
+    ranks = {KERNEL_TESTS.parent / f"{name}.py": rank for rank, name in enumerate(LONG)}
+    items.sort(key=lambda item: (ranks.get(item.path, len(LONG)), -sizes[item.path]))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

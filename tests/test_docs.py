@@ -17,7 +17,7 @@ from recon.errors import Exit
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "recon"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "reports" / "README.md"])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "reports").glob("**/README.md")])
 WITH_SHELL = [page for page in PAGES if "```sh\n" in page.read_text()]
 # Names that are seen in examples of what a user types, not in this repository.
 BUILT_ELSEWHERE = {"pip", "python", "cd", "git", "python3"}

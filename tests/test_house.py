@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONG
+
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST_BYTES = 1_500_000
 
@@ -70,8 +72,11 @@ def test_nothing_foreign_is_left_in_the_repository(what: str) -> None:
 
 
 def test_no_source_of_an_engine_is_committed() -> None:
-    """Releases are fetched when they are read; trees for tests are ours."""
-    assert [] == places(ENGINE_NOTICES)
+    """Releases are fetched when they are read; trees for tests are ours.
+
+    The saved scan of the sample cites engines by six lines at most, which its own test holds; one has such a notice.
+    """
+    assert [] == [place for place in places(ENGINE_NOTICES) if not place.startswith("reports/sample/releases.json:")]
 
 
 def test_no_tracked_file_is_large() -> None:
@@ -86,6 +91,11 @@ def test_the_readme_names_the_two_make_commands() -> None:
     readme = (ROOT / "README.md").read_text()
 
     assert [] == [command for command in ("make demo", "make check") if command not in readme]
+
+
+def test_files_that_are_called_long_are_there() -> None:
+    """One that was renamed would begin last."""
+    assert [] == [name for name in LONG if not (ROOT / "tests" / f"{name}.py").is_file()]
 
 
 def test_continuous_integration_runs_make_check_and_requires_everything() -> None:

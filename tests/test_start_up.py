@@ -11,8 +11,8 @@ from tests.pipeline.engines import VLLM, tree
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = {
-    "jinja2", "libcst", "msgspec", "networkx", "packaging", "platformdirs", "pydantic", "pygments", "rich", "sqlite3",
-    "torch", "tree_sitter", "triton",
+    "jinja2", "libcst", "mcp", "msgspec", "networkx", "packaging", "platformdirs", "pydantic", "pygments", "rich",
+    "sqlite3", "torch", "tree_sitter", "triton",
 }  # fmt: skip
 
 
@@ -26,6 +26,24 @@ def imported(*words: str) -> set[str]:
 def test_asking_for_the_version_imports_nothing_heavy() -> None:
     """typer itself is light as long as it draws nothing."""
     assert set() == imported("-m", "recon", "--version") & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "offered"), [("recon sc", 1, {"scan", "schema"}), ("recon scan --rej", 2, {"--rejudge"})]
+)
+def test_completion_offers_words_and_imports_nothing_heavy(
+    monkeypatch: pytest.MonkeyPatch, line: str, word: int, offered: set[str]
+) -> None:
+    """A shell asks in this way at every key."""
+    monkeypatch.setenv("_RECON_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(word))
+    code = "import sys; sys.argv = ['recon']; from recon.cli.app import main; main()"
+    done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE)}
+
+    assert offered == set(done.stdout.split())
+    assert set() == loaded & HEAVY
 
 
 def test_a_heavy_import_would_be_counted() -> None:

@@ -4,6 +4,7 @@ Nothing heavy is imported here nor by the command modules when they load: `recon
 often, and completion runs them at every key.
 """
 
+import os
 import sys
 from inspect import cleandoc
 from typing import Annotated
@@ -15,10 +16,14 @@ from recon.cli import (
     cache,
     callgraph,
     collect,
+    config,
+    diff,
     doctor,
+    estimate,
     explain,
     find,
     gap,
+    mcp,
     new,
     paths,
     probe_kernels,
@@ -27,9 +32,12 @@ from recon.cli import (
     scan,
     schema,
     show,
+    trace,
 )
+from recon.cli.hosts import is_typed
+from recon.cli.keys import FILE, KEYS
 from recon.cli.outcome import ended
-from recon.cli.session import Color, ProgressMode, Session, open_streams, write
+from recon.cli.session import Color, ProgressMode, Session, config_dir, open_streams, write
 
 app = typer.Typer(
     name="recon",
@@ -68,6 +76,14 @@ def options(
     ] = ProgressMode.AUTO,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no notes, only errors.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="More notes, and tracebacks of faults.")] = False,
+    named: Annotated[
+        str,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="Read this configuration of a project, not recon.toml in the current folder.",
+        ),
+    ] = "",
     version: Annotated[
         bool,
         typer.Option(
@@ -77,7 +93,22 @@ def options(
 ) -> None:
     """Keep the global options for the command."""
     del version  # spoken of before anything else
-    context.obj = Session(color=color, progress=progress, quiet=quiet, verbose=verbose)
+    words = {"color": color.value, "progress": progress.value}
+    typed = {name: word for name, word in words.items() if is_typed(context, name)}
+    if any(key.variable in os.environ for key in KEYS) or os.path.lexists(config_dir() / FILE):
+        from recon.cli.configuration import configured, defaults_of  # what reads TOML loads where there is any
+
+        found = configured(project=False)
+        context.default_map = defaults_of(found)
+        words = {name: typed.get(name, str(found.of(name).value)) for name in words}
+    context.obj = Session(
+        color=Color(words["color"]),
+        progress=ProgressMode(words["progress"]),
+        quiet=quiet,
+        verbose=verbose,
+        config=named,
+        typed=typed,
+    )
 
 
 app.command("scan")(scan.scan)
@@ -89,10 +120,15 @@ app.command("find")(find.find)
 app.command("paths")(paths.paths)
 app.command("gap")(gap.gap)
 app.command("callgraph")(callgraph.callgraph)
+app.command("diff")(diff.diff)
+app.command("estimate")(estimate.estimate)
 app.command("collect")(collect.collect)
+app.add_typer(trace.app, name="trace")
 app.add_typer(runs.app, name="runs")
 app.add_typer(new.app, name="new")
 app.add_typer(cache.app, name="cache")
+app.add_typer(config.app, name="config")
+app.command("mcp")(mcp.mcp)
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 
@@ -104,7 +140,7 @@ def _unwrap(commands: typer.Typer) -> None:
         command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
 
 
-for _commands in (app, runs.app, new.app, cache.app):
+for _commands in (app, runs.app, new.app, cache.app, config.app):
     _unwrap(_commands)
 
 

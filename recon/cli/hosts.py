@@ -37,6 +37,12 @@ class Ways:
     environments: tuple[str, ...] = ()
 
 
+def is_typed(context: "typer.Context", name: str) -> bool:
+    """Whether a parameter was given on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def refuse_idle(context: "typer.Context", names: Collection[str], why: str, hint: str) -> None:
     """Refuse options that were typed and would do nothing.
 
@@ -51,10 +57,23 @@ def refuse_idle(context: "typer.Context", names: Collection[str], why: str, hint
     """
     for parameter in context.command.params:
         name = parameter.name or ""
-        source = context.get_parameter_source(name) if name in names else None
-        if source is not None and source.name == "COMMANDLINE":
+        if name in names and is_typed(context, name):
             typed = next((each for each in parameter.opts if each.startswith("--")), "PATH")
             raise Usage(f"{typed} {why}", hint)
+
+
+def refuse_empty(context: "typer.Context") -> None:
+    """Refuse options that were typed with an empty value: a variable of a shell that was not set stands behind them.
+
+    Raises:
+        Usage: there is one.
+    """
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        empty = value == "" or (isinstance(value, list | tuple) and "" in value)
+        if empty and is_typed(context, parameter.name or ""):
+            typed = next((each for each in parameter.opts if each.startswith("--")), parameter.human_readable_name)
+            raise Usage(f"{typed} is given nothing", "Leave it out, or name something. Is a variable not set?")
 
 
 def config_of(typed: str) -> Path | None:

@@ -34,6 +34,14 @@ def _parts(made: "Journey", host: str) -> "Iterator[str]":
         " $XDG_RUNTIME_DIR, /dev/shm, $TMPDIR and the home folder is taken in which a program can be run.\n"
         f"{_limits(made)}"
     )
+    if made.scans:
+        asks = f"`recon scan --host {where} --plan` prints what this asks of it.\n" if host in made.scans else ""
+        yield (
+            f"Before that, engines are scanned, of: {', '.join(map(visible, made.scans))}.\n{asks}"
+            "Functions that verdicts about acceptance rest on, known only then, are cut out on this machine, sent with"
+            " the same files as one more plan, and RUN there, in processes of their own under the same Python; those"
+            " that follow a rule are sent and run again, and timed, at the end."
+        )
     yield "=== what would be measured\n" + "\n".join(
         f"{entry.id:4} {entry.role:8} {entry.kernel}{'.' * bool(entry.variant)}{entry.variant}"
         f" {' '.join(f'{name}={value}' for name, value in entry.axes.items())}".rstrip()
@@ -58,7 +66,9 @@ def _limits(made: "Journey") -> str:
     share = f"at most {plan.memory_fraction:.0%} of the memory that is free"
     cap = f", and no more than {size(plan.memory_limit_bytes)}" if plan.memory_limit_bytes < 1 << 50 else ""
     busy = "whoever uses it" if plan.allow_busy else "if nobody else uses it and it is in no mode of its own"
+    without = f"\n{made.left_out} cases are left out: each takes more memory than that." * bool(made.left_out)
     return (
         f"GPU {plan.gpu or '0, or the first that is visible'} is used {busy}: {share}{cap};"
-        f" {plan.device_limit_s:.0f} s of its time, {plan.deadline_s:.0f} s in all. None of its settings is changed."
+        f" {plan.device_limit_s:.0f} s of its time, {plan.deadline_s:.0f} s in all."
+        f" None of its settings is changed.{without}"
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recon.cli.session import Session, path_of
 from recon.errors import NotFound, Unreadable, Usage
+from recon.records.policy import PolicyFailure
 from recon.records.run import Run
 from recon.report.format import Format, format_named
 from recon.report.view import Source, View, compose
@@ -61,9 +62,9 @@ def is_taken(paths: Iterable[Path]) -> bool:
     return STDOUT in set(paths)
 
 
-def view_of(run: Run, sources: Iterable[Source], now: datetime) -> View:
-    """The run arranged for reading, at this moment."""
-    return compose(run, tuple(sources), now)
+def view_of(run: Run, sources: Iterable[Source], now: datetime, failures: Sequence[PolicyFailure] = ()) -> View:
+    """The run arranged for reading, at this moment, with where it falls short of what the user demands."""
+    return compose(run, tuple(sources), now, failures)
 
 
 def show(session: Session, view: View, *, as_json: bool) -> None:
@@ -82,14 +83,23 @@ def show(session: Session, view: View, *, as_json: bool) -> None:
         session.data(as_rows(view))
 
 
-def show_and_write(session: Session, view: View, outputs: Sequence[Output], *, as_json: bool) -> None:
+def show_and_write(
+    session: Session, view: View, outputs: Sequence[Output], *, as_json: bool, shown: View | None = None
+) -> None:
     """Print a view, unless one of its outputs is standard output, and write the outputs.
+
+    Args:
+        session: What the command was told.
+        view: What is written.
+        outputs: Where, and in which formats.
+        as_json: Whether JSON is printed.
+        shown: What is printed, where that is less than all.
 
     Raises:
         Unreadable: one cannot be written.
     """
     if not is_taken(output.path for output in outputs):
-        show(session, view, as_json=as_json)
+        show(session, shown or view, as_json=as_json)
     write_outputs(session, outputs, view)
 
 

@@ -1,11 +1,12 @@
 """`recon probe-kernels`: what does accepting a chain, and a tree, cost on this GPU?"""
 
 import re
+import socket
 from typing import Annotated
 
 import typer
 
-from recon.cli.hosts import Transport, Ways, access_of, environments_of, refuse_idle
+from recon.cli.hosts import Transport, Ways, access_of, environments_of, refuse_empty, refuse_idle
 from recon.cli.session import session_of
 from recon.errors import Exit, Interrupted, Usage
 
@@ -31,8 +32,13 @@ def probe_kernels(
     ] = False,
     gpu: Annotated[str, typer.Option("--gpu", metavar="N", help="Index or UUID of the GPU; else the first.")] = "",
     busy: Annotated[
-        bool, typer.Option("--allow-busy", help="Measure although the GPU is in use, in MPS or in MIG mode.")
-    ] = False,
+        str,
+        typer.Option(
+            "--allow-busy",
+            metavar="HOST",
+            help="Measure although the GPU of this host is in use, in MPS or MIG mode, or given out by Slurm.",
+        ),
+    ] = "",
     model: Annotated[
         str,
         typer.Option("--model", metavar="NAME|FILE", help="Take the shapes of a model: a preset, or a config.json."),
@@ -91,7 +97,12 @@ def probe_kernels(
     ] = False,
     output: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT=PATH", help="Also write a file: html, json, text or tsv."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT=PATH",
+            help="Also write a file: html, json, markdown, sarif, csv, text or tsv.",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
 ) -> None:
@@ -117,8 +128,8 @@ def probe_kernels(
     request = probing.ProbeRequest(
         mode="interpret" if interpret else "compile" if compile_only else "gpu",
         level="full" if full else "quick",
-        gpu=gpu,
-        allow_busy=busy,
+        gpu=gpu_of(gpu),
+        allow_busy=may_disturb(busy, host),
         archs=archs_of(arch),
         python=python,
         environment="".join(environments_of((environment,) if environment else ())),
@@ -162,7 +173,49 @@ def archs_of(words: str) -> tuple[int, ...]:
         if not (digits.isdecimal() and len(digits) in (2, 3)):
             raise Usage(f"{word!r} is no target", "For example: --arch sm_90,sm_100,sm_120")
         found.append(int(digits))
+    if words and not found:
+        raise Usage("--arch names no target", "For example: --arch sm_90,sm_100,sm_120")
     return tuple(dict.fromkeys(found))
+
+
+def gpu_of(words: str) -> str:
+    """The GPU that is named: an index or a UUID, one alone.
+
+    Raises:
+        Usage: that is neither.
+    """
+    if words and not re.fullmatch(r"[0-9]{1,3}|(GPU|MIG)-[0-9A-Za-z/-]{1,80}", words):
+        raise Usage(
+            f"--gpu {words!r} is no index and no UUID", "nvidia-smi -L lists them; one GPU is probed at a time."
+        )
+    return words
+
+
+def may_disturb(typed: str, host: str) -> bool:
+    """Whether a GPU may be measured on that others use: the name of its host was typed once more, for that.
+
+    Args:
+        typed: A name of the host; empty where nothing was allowed.
+        host: The host that is probed, as it was typed; empty for this machine.
+
+    Raises:
+        Usage: it is the name of another one.
+    """
+    if not typed:
+        return False
+    if host:
+        from recon.hosts.target import parse
+
+        named, meant = {host, parse(host).host}, parse(host).host
+    else:
+        here = socket.gethostname()
+        named, meant = {"localhost", here, here.partition(".")[0]}, "localhost"
+    if typed not in named:
+        raise Usage(
+            f"--allow-busy {typed!r} is not the host that is probed",
+            f"What runs on its GPU will be disturbed: --allow-busy {meant} says that you mean this one.",
+        )
+    return True
 
 
 def bytes_of(words: str) -> int:
@@ -189,6 +242,7 @@ def _refuse_contradictions(context: typer.Context, *, interpret: bool, compile_o
     Raises:
         Usage: one was typed.
     """
+    refuse_empty(context)
     if interpret and compile_only:
         raise Usage("--interpret and --compile-only exclude each other")
     if not compile_only:
@@ -196,6 +250,9 @@ def _refuse_contradictions(context: typer.Context, *, interpret: bool, compile_o
     if interpret or compile_only:
         touching = ("gpu", "full", "busy", "model", "tp", "max_memory")
         refuse_idle(context, touching, "is about a GPU, and none is touched", "Leave one of them out.")
+    if compile_only:
+        calling = ("engine", "engine_baselines", "fresh")
+        refuse_idle(context, calling, "is about kernels that run, and none is run", "Leave one of them out.")
     if not context.params["model"]:
         refuse_idle(context, ("tp",), "divides the shapes of a model, and none is named", "Add --model NAME.")
     if context.params["python"]:

@@ -1,16 +1,35 @@
-"""`recon report`: a scan and a probe, joined and arranged."""
+"""`recon report`: a scan, a probe and an estimate, joined and arranged."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli.session import Session, session_of, state_dir
-from recon.errors import NotFound, Unreadable
+from recon.cli.hosts import refuse_empty, refuse_idle
+from recon.cli.policies import (
+    FailOn,
+    Require,
+    Show,
+    demands_of,
+    exit_with,
+    judged,
+    narrowed_to,
+    refuse_show,
+    refuse_unknown,
+    say_failures,
+    shown_standings,
+    trees_of,
+)
+from recon.cli.scan import exit_of, leave
+from recon.cli.session import Session, path_of, session_of
+from recon.errors import Exit, NotFound, Unreadable, Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recon.records.host import Host
     from recon.records.run import Run
-    from recon.report.view import Source
+    from recon.report.view import Source, View
 
 FOLDER = Path("reports")
 """Where a page goes that was given no name, below the current folder."""
@@ -25,7 +44,10 @@ def report(
     output: Annotated[
         list[str] | None,
         typer.Option(
-            "-o", "--output", metavar="FORMAT=PATH", help="Write a file: html, json, text or tsv; repeatable."
+            "-o",
+            "--output",
+            metavar="FORMAT=PATH",
+            help="Write a file: html, json, markdown, sarif, csv, text or tsv; repeatable.",
         ),
     ] = None,
     scan: Annotated[
@@ -34,51 +56,127 @@ def report(
     probe: Annotated[
         str, typer.Option("--probe", metavar="RUN", help="The probe: a file, or a name of `recon runs list`.")
     ] = "",
+    estimate: Annotated[
+        str, typer.Option("--estimate", metavar="RUN", help="The estimate: a file, or a name of `recon runs list`.")
+    ] = "",
+    redact_hosts: Annotated[
+        bool,
+        typer.Option(
+            "--redact-hosts", help="Call hosts host-1, host-2, ..., users someone; leave out ids of machines."
+        ),
+    ] = False,
+    extract: Annotated[
+        str,
+        typer.Option("--extract", metavar="PAGE", help="Print the run that a page holds, as JSON, and nothing else."),
+    ] = "",
+    issue: Annotated[
+        bool,
+        typer.Option(
+            "--issue", help="Print what maintainers ask for, to be pasted: versions, machine, verdicts; no host."
+        ),
+    ] = False,
+    about: Annotated[
+        list[str] | None,
+        typer.Option("--about", metavar="CAPABILITY", help="With --issue: only these, e.g. 'accept.*'; repeatable."),
+    ] = None,
+    fail_on: FailOn = None,
+    require: Require = None,
+    show: Show = "",
     json: Annotated[bool, typer.Option("--json", help="Print the joined run as JSON.")] = False,
 ) -> None:
     """Arrange the newest scan and the newest probe of the same machine: decision, matrix, times, places, limits.
 
     Which runs were taken and how old they are is said on standard error. A probe of another GPU model than the host's
-    is shown apart and never enters the decision. Without --html and -o the report is printed.
+    is shown apart and never enters the decision, which is that of the newest `recon estimate --model` of its engines.
+    Without --html and -o the report is printed.
 
-    Exit codes: 0 done, 2 no run is saved or the named one does not exist, 3 a run file or folder cannot be used.
+    A page that is passed on holds names of hosts, users and folders: --redact-hosts renames them in all that is
+    written. A page holds its whole run, which --extract gives back.
+
+    --issue prints Markdown for a tracker instead: versions, GPU, driver, torch, triton, and the verdicts that are not
+    a plain yes, or those of --about; hosts, users and folders are left out.
+
+    Exit codes: 0 done, 1 a policy failed, 2 no run is saved, or a run or capability that is named does not exist, 3 a
+    run file or folder cannot be used, or all policies held in a scan that is incomplete.
     """
-    from recon.cli.outputs import Output, is_taken, outputs_of, show, view_of, write_outputs
+    from recon.cli.outputs import Output, is_taken, outputs_of, view_of, write_outputs
+    from recon.cli.outputs import show as printed
+    from recon.cli.saved import described, estimate_beside, named_or_newest
     from recon.report.format import format_named
+    from recon.report.join import weighed as with_decisions
+    from recon.report.redacted import redacted
 
     session = session_of(context)
-    outputs = list(outputs_of(output or (), as_json=json))
+    refuse_empty(context)
+    refuse_show(context, as_json=json)
+    shown_standings(show)
+    if extract:
+        session.data(_extracted(path_of(extract)))
+        return
+    _refuse_odd(context, about, issue=issue, json=json)
+    outputs = list(outputs_of(output or (), as_json=json or issue))
     sources = _sources(session, scan, probe)
     run = _joined(sources)
-    view = view_of(run, sources, session.started)
-    for each in view.method:
-        session.note(f"{each.kind}: {each.name}, {each.age}")
+    weighed = named_or_newest(estimate, "estimate", "--estimate") if estimate else estimate_beside(run)
+    if weighed is not None:
+        sources.append(weighed)
+        run = with_decisions(run, weighed.run.estimates)
+    demands = demands_of(session, fail_on, require, trees_of(run))
+    refuse_unknown(demands.rules, run)
+    run = judged(run, demands)
+    page = Path(sources[0].name).stem
+    if redact_hosts:
+        run, sources, rename = redacted(run, sources)
+        page = rename(page)
+    view = view_of(run, sources, session.started, run.failures)
+    for source, method in zip(sources, view.method, strict=True):
+        session.note(described(source, method.age))
     if html:
-        outputs.append(Output(format_named("html"), _page(sources[0])))
-    write_outputs(session, outputs, view)
-    if json or not outputs:
-        show(session, view, as_json=json)
-    elif not is_taken(each.path for each in outputs):
-        session.data("".join(f"{each.path}\n" for each in outputs))
+        outputs.append(Output(format_named("html"), _page(page)))
+    try:
+        write_outputs(session, outputs, view)
+        if issue:
+            session.data(_issue(view, about or ()))
+        elif json or not outputs:
+            printed(session, narrowed_to(session, view, show), as_json=json)
+        elif not is_taken(each.path for each in outputs):
+            session.data("".join(f"{each.path}\n" for each in outputs))
+    finally:  # a disk that is full hides no failure
+        say_failures(session, run, demands, seen=not (json or issue or outputs) and session.screen)
+    leave(exit_with(run, demands.rules, exit_of(sources[0].run) if demands.rules else Exit.OK))
 
 
 def _sources(session: Session, scan: str, probe: str) -> "list[Source]":
-    from recon.cli.saved import named_or_newest, probe_beside
-    from recon.runs.files import newest
+    from recon.cli.saved import named_or_newest
 
+    if probe:
+        named = named_or_newest(probe, "probe", "--probe")
     try:
         first = named_or_newest(scan, "scan", "--scan")
     except NotFound:
-        if scan or not (probe or newest(state_dir(), "probe", option="--probe")):
+        second = None if scan else named if probe else _beside(session, ())
+        if second is None:
             raise
-        return [named_or_newest(probe, "probe", "--probe")]
+        return [second]
     if probe:
-        return [first, named_or_newest(probe, "probe", "--probe")]
-    second = probe_beside(first.run.hosts)
+        return [first, named]
+    second = _beside(session, first.run.hosts)
     if second is None:
         session.note("probe: none of the same machine is saved; `recon probe-kernels` makes one, --probe names another")
         return [first]
     return [first, second]
+
+
+def _beside(session: Session, hosts: "tuple[Host, ...]") -> "Source | None":
+    """The newest probe that holds times, else the newest; that there is a newer one without is said."""
+    from recon.cli.saved import described, probe_beside
+    from recon.report.numbers import age
+
+    taken, newer = probe_beside(hosts)
+    if newer is not None:
+        told = described(newer, age(newer.run.started_at, session.started))
+        session.note(f"not taken, since it holds no times: {told}; --probe {newer.name} shows it")
+    return taken
 
 
 def _joined(sources: "list[Source]") -> "Run":
@@ -89,11 +187,43 @@ def _joined(sources: "list[Source]") -> "Run":
     return joined(first.run, rest[0].run, decide) if rest else first.run
 
 
-def _page(source: "Source") -> Path:
+def _refuse_odd(context: typer.Context, about: "Sequence[str] | None", *, issue: bool, json: bool) -> None:
+    if issue:
+        refuse_idle(context, ("show",), "has nothing to list with --issue", "Say --about CAPABILITY, or leave it out.")
+    if about and not issue:
+        raise Usage("--about says what an issue is about", "Add --issue.")
+    if json and issue:
+        raise Usage("standard output can be written only once", "Leave --json or --issue out.")
+
+
+def _issue(view: "View", about: "Sequence[str]") -> str:
+    from fnmatch import fnmatchcase
+
+    from recon.report.issue import issue
+
+    known = {each.capability for each in view.findings}
+    for pattern in about:
+        if not any(fnmatchcase(each, pattern) for each in known):
+            raise NotFound(f"no capability {pattern!r} was judged", "`recon explain` lists them.")
+    return issue(view, about)
+
+
+def _extracted(path: Path) -> str:
+    from recon.report.packed import taken_out
+
+    try:
+        return taken_out(path.read_text(encoding="utf-8")).decode()
+    except OSError as error:
+        raise NotFound(f"cannot read {path}: {error.strerror}", "Name a page: recon report --extract PAGE") from error
+    except ValueError as error:
+        raise Unreadable(f"{path} is no page of recon: {error}", "Pages are made by recon report --html") from error
+
+
+def _page(stem: str) -> Path:
     try:
         FOLDER.mkdir(exist_ok=True)
     except OSError as error:
         raise Unreadable(
             f"cannot make a folder {FOLDER} here: {error.strerror}", "Name a file: -o html=PATH"
         ) from error
-    return FOLDER / f"{Path(source.name).stem}.html"
+    return FOLDER / f"{stem}.html"

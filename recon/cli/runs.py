@@ -15,7 +15,8 @@ app = typer.Typer(help="List, show and remove saved runs.", no_args_is_help=True
 def list_runs(
     context: typer.Context,
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many, the newest; 0 means all.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, with the installs of each.")] = False,
 ) -> None:
     """List the saved runs, newest first; it is said which are interrupted or cannot be read.
 
@@ -23,19 +24,26 @@ def list_runs(
     """
     import msgspec
 
-    from recon.report.numbers import age, size
-    from recon.runs.files import flaw, listing
+    from recon.report.numbers import age, counted, size
+    from recon.report.text import visible
+    from recon.runs.files import gist, listing
 
     session = session_of(context)
-    saved = [(each, flaw(each.path)) for each in listing(state_dir())]
+    every = listing(state_dir())
+    saved = [(each, gist(each.path)) for each in every[: limit or None]]
+    if len(saved) < len(every):
+        session.note(f"left out: {counted(len(every) - len(saved), 'older run')}")
     if json:
-        rows = [{**asdict(each), "path": str(each.path), "complete": not word, "flaw": word} for each, word in saved]
+        rows = [
+            {**asdict(each), "path": str(each.path), "complete": not held.flaw, **asdict(held)} for each, held in saved
+        ]
         session.data(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode() + "\n")
         return
     if not session.screen:
-        session.data(
-            "".join(f"{each.started}\t{each.kind}\t{each.host}\t{each.path}\t{word}\n" for each, word in saved)
+        cells = (
+            (each.started, each.kind, each.host, str(each.path), held.flaw, visible(held.why)) for each, held in saved
         )
+        session.data("".join("\t".join(row) + "\n" for row in cells))
         return
     if not saved:
         session.note(f"no runs in {state_dir()}; `recon scan` makes one")
@@ -43,11 +51,14 @@ def list_runs(
     from recon.report.terminal import table, text, written
 
     made = table("When", "Kind", "Host", "Size", "Name")
-    for each, word in saved:
+    for each, held in saved:
         when = age(each.started, session.started) or each.started
-        kind = f"{each.kind}, {word}" if word else each.kind
+        kind = f"{each.kind}, {held.flaw}" if held.flaw else each.kind
         made.add_row(*map(text, (when, kind, each.host, size(each.size_bytes), each.path.name)))
     session.data(written([made], max(session.width, 120), color=session.colored))
+    for each, held in saved:
+        if held.why:
+            session.note(f"{each.path.name} is {held.flaw}: {visible(held.why)}")
 
 
 @app.command("show")
@@ -67,7 +78,8 @@ def show_run(
 
     session = session_of(context)
     source = source_of(resolve(name, state_dir()))
-    show(session, view_of(source.run, [source], session.started), as_json=json)
+    view = view_of(source.run, [source], session.started, source.run.failures)
+    show(session, view, as_json=json)
 
 
 @app.command("rm")

@@ -10,7 +10,7 @@ from recon.records.unknown import TARGET
 from recon.report.findings import label_of
 from recon.report.text import visible
 from recon.report.view import Source
-from recon.runs.files import kind_of, load, newest, resolve
+from recon.runs.files import kind_of, load, newest, resolve, shortfall
 
 
 def source_of(path: Path) -> Source:
@@ -29,7 +29,7 @@ def named_or_newest(name: str, kind: str, option: str = "--run") -> Source:
 
     Args:
         name: A file, a saved run or a part of its name; '' for the newest.
-        kind: `scan` or `probe`.
+        kind: `scan`, `probe` or `estimate`.
         option: The option of the command that takes the name.
 
     Raises:
@@ -40,7 +40,7 @@ def named_or_newest(name: str, kind: str, option: str = "--run") -> Source:
         return source_of(resolve(name, state_dir()))
     path = newest(state_dir(), kind, option=option)
     if path is None:
-        command = "recon scan" if kind == "scan" else "recon probe-kernels"
+        command = {"scan": "recon scan", "probe": "recon probe-kernels"}.get(kind, "recon estimate --model")
         raise NotFound(f"no {kind} is saved", f"Run `{command}` first.")
     return source_of(path)
 
@@ -49,6 +49,9 @@ def unjudged(run: Run) -> str:
     """What an interrupted run holds and what it was stopped before, in a sentence; empty for a whole one."""
     if run.complete:
         return ""
+    if kind_of(run) == "probe":
+        why = shortfall(run)
+        return visible(f"this probe is not whole: {len(run.measurements):,} measurements" + f"; {why}" * bool(why))
     held = ", ".join(dict.fromkeys(map(label_of, run.installs))) or "no install"
     left = ", ".join(each.where for each in run.unknowns if each.what == TARGET)
     return visible(f"this run was interrupted: it holds {held}" + (f"; not judged: {left}" if left else ""))
@@ -60,11 +63,51 @@ def say_if_interrupted(session: Session, run: Run) -> None:
         session.note(f"warning: {sentence}")
 
 
-def probe_beside(hosts: tuple[Host, ...]) -> Source | None:
-    """The newest probe of one of these hosts, known by its machine id or by a GPU."""
-    for host in hosts:
-        uuids = frozenset(gpu.uuid for gpu in host.gpus if gpu.uuid)
-        path = newest(state_dir(), "probe", host.id, uuids, option="--probe")
-        if path is not None:
-            return source_of(path)
+def probe_beside(hosts: tuple[Host, ...]) -> tuple[Source | None, Source | None]:
+    """The newest probe of one of these hosts that holds times, and a newer one that holds none.
+
+    Hosts are known by their machine ids or by a GPU; without hosts, any probe counts. Where none holds times, the
+    newest is taken, and there is no other.
+
+    Raises:
+        Unreadable: one that may be the newest cannot be read.
+    """
+    machines = [(host.id, frozenset(gpu.uuid for gpu in host.gpus if gpu.uuid)) for host in hosts]
+    for machine in machines or [("", frozenset[str]())]:
+        last = newest(state_dir(), "probe", *machine, option="--probe")
+        if last is None:
+            continue
+        timed = newest(state_dir(), "probe", *machine, option="--probe", timed=True)
+        if timed is None or timed == last:
+            return source_of(last), None
+        return source_of(timed), source_of(last)
+    return None, None
+
+
+def estimate_beside(run: Run) -> Source | None:
+    """The newest estimate of one of the engines of a run, or of its times where it has none; None where there is none.
+
+    Raises:
+        Unreadable: one that may be the newest cannot be read.
+    """
+    subjects = {each.subject for each in run.estimates}
+    for host in run.hosts:
+        gpus = frozenset(gpu.uuid for gpu in host.gpus if gpu.uuid)
+        path = newest(state_dir(), "estimate", host.id, gpus, option="--estimate")
+        source = source_of(path) if path else None
+        if source and subjects & {each.subject for each in source.run.estimates}:
+            return source
     return None
+
+
+MODES = {
+    "gpu": "timed on a GPU",
+    "interpret": "checked in the interpreter",
+    "compile": "built by the compiler",
+}
+
+
+def described(source: Source, age: str) -> str:
+    """A run that a page rests on, in a line: how old it is, how a probe looked at kernels, and what it lacks."""
+    modes = [words for mode, words in MODES.items() if any(each.mode == mode for each in source.run.measurements)]
+    return ", ".join(filter(None, (f"{source.kind}: {source.name}", age, *modes, unjudged(source.run))))

@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from recon.cli.hosts import Transport, Ways, access_of, planned, refuse_idle
+from recon.cli.hosts import Transport, Ways, access_of, planned, refuse_empty, refuse_idle
+from recon.cli.policies import (
+    FailOn,
+    Require,
+    Show,
+    demands_of,
+    exit_with,
+    judged,
+    narrowed_to,
+    refuse_show,
+    refuse_unknown,
+    say_failures,
+    shown_standings,
+    trees_of,
+)
 from recon.cli.session import Session, cache_dir, session_of, state_dir
 from recon.errors import Exit, Fault, Interrupted, Unreadable
 
@@ -44,6 +58,14 @@ def scan(
         list[str] | None,
         typer.Option(
             "--bundle", metavar="FILE", help="Read what the script of recon collect wrote on a host; repeat for more."
+        ),
+    ] = None,
+    rejudge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rejudge",
+            metavar="RUN",
+            help="Judge the trees of a saved run anew, as they were read then, without their host; repeat for more.",
         ),
     ] = None,
     environment: Annotated[
@@ -88,7 +110,12 @@ def scan(
     ] = False,
     output: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT=PATH", help="Also write a file: html, json, text or tsv."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT=PATH",
+            help="Also write a file: html, json, markdown, sarif, csv, text or tsv.",
+        ),
     ] = None,
     no_compiled: Annotated[
         bool,
@@ -96,6 +123,9 @@ def scan(
             "--no-compiled", help="Do not read the names in compiled libraries; what they could hold is then unknown."
         ),
     ] = False,
+    fail_on: FailOn = None,
+    require: Require = None,
+    show: Show = "",
     workers: Annotated[
         int, typer.Option("--workers", min=0, help="Processes that read sources; 0 means one for each core.")
     ] = 0,
@@ -103,33 +133,47 @@ def scan(
 ) -> None:
     """Judge what engine trees can do in speculative decoding: yes, partly, no, or cannot tell, each with its places.
 
-    Without PATH, --release, --host and --bundle, the engines installed on this machine are read. Nothing of them is
-    imported or run, here or on a host. Each run is saved; `recon runs list` shows them, `recon report` arranges them.
+    Where nothing is named, the engines installed on this machine are read. Nothing of them is imported or run, here or
+    on a host. Each run is saved; `recon runs list` shows them, `recon report` arranges them.
 
-    Exit codes: 0 done, 2 a path or release does not exist, 3 nothing found, files unread or a host that failed,
-    130 interrupted and saved.
+    Exit codes: 0 done, 1 a policy failed, 2 a path, release or capability does not exist, 3 nothing found, files unread
+    or a host that failed, 130 interrupted and saved.
     """
-    from recon.cli.outputs import outputs_of, show_and_write, view_of
+    from recon.cli.outputs import is_taken, outputs_of, show_and_write, view_of
     from recon.report.findings import unrecognised
     from recon.report.view import Source
 
     session = session_of(context)
+    refuse_empty(context)
     outputs = outputs_of(output or (), as_json=json)
     refuse_what_does_nothing(context, hosts=bool(host), foreign=bool(host or bundle), plan=plan)
+    refuse_show(context, as_json=json)
     ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load, tuple(environment or ()))
+    trees = [Path(each) for each in (*(paths or ()), *(path or ()))]
+    shown_standings(show)
+    demands = demands_of(session, fail_on, require, trees)
+    refuse_unknown(demands.rules)
     if plan:
         session.data(planned(tuple(host or ()), ways, as_json=json))
         return
-    targets = Named((*(paths or ()), *(path or ())), tuple(release or ()), tuple(host or ()), tuple(bundle or ()))
+    targets = Named((*(paths or ()), *(path or ())), *(tuple(each or ()) for each in (release, host, bundle, rejudge)))
     told = settings(
         compiled=not no_compiled, workers=workers, access=access_of(targets.hosts, ways), keeps=not no_source
     )
-    run, saved = scanned(session, targets, told)
-    view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started)
-    show_and_write(session, view, outputs, as_json=json)
+    run = learned(session, targets, told)
+    if targets.is_nothing or targets.runs:  # it is known only now which trees those are
+        demands = demands_of(session, fail_on, require, (*trees, *trees_of(run)))
+    run = judged(run, demands)
+    saved = kept(session, run, told)
+    view = view_of(run, [Source("scan", saved.name if saved else "", run)], session.started, run.failures)
+    try:
+        show_and_write(session, view, outputs, as_json=json, shown=narrowed_to(session, view, show))
+    finally:  # a disk that is full hides no failure
+        seen = session.screen and not json and not is_taken(each.path for each in outputs)
+        say_failures(session, run, demands, seen=seen)
     if (sentence := unrecognised(run.installs)) and (json or not session.screen):
         session.note(sentence)
-    leave(exit_of(run) if saved else Exit.INCOMPLETE)
+    leave(exit_with(run, demands.rules, exit_of(run) if saved else Exit.INCOMPLETE))
 
 
 def refuse_what_does_nothing(context: typer.Context, *, hosts: bool, foreign: bool, plan: bool) -> None:
@@ -145,11 +189,11 @@ def refuse_what_does_nothing(context: typer.Context, *, hosts: bool, foreign: bo
         Usage: one was typed.
     """
     if plan:
-        others = ("paths", "path", "release", "bundle")
+        others = ("paths", "path", "release", "bundle", "rejudge")
         refuse_idle(context, others, "is no host, and --plan says what hosts would be asked", "Leave one of them out.")
-        refuse_idle(
-            context, ("output",), "has nothing to write with --plan: nothing is scanned", "Leave one of them out."
-        )
+        for names, does in ((("output",), "write"), (("show",), "list"), (("fail_on", "require"), "judge")):
+            why = f"has nothing to {does} with --plan: nothing is scanned"
+            refuse_idle(context, names, why, "Leave one of them out.")
     if not hosts:
         about = ("environment", "transport", "accept_new", "ssh_config", "batch", "host_timeout", "max_load")
         refuse_idle(context, about, "is about hosts, and none is named", "Add --host HOST, or leave it out.")
@@ -166,10 +210,26 @@ class Named:
     releases: tuple[str, ...]
     hosts: tuple[str, ...] = ()
     bundles: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the engines of this machine are meant."""
+        return not (self.paths or self.releases or self.hosts or self.bundles or self.runs)
 
 
 def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Path | None]":
     """Scan what is named, or this machine where nothing is, and save the run; the path is None where it cannot be.
+
+    Raises:
+        typer.Exit: it was interrupted; what was learned is saved.
+    """
+    run = learned(session, named, told)
+    return run, kept(session, run, told)
+
+
+def learned(session: Session, named: Named, told: "Settings") -> "Run":
+    """Scan what is named, or this machine where nothing is.
 
     Raises:
         typer.Exit: it was interrupted; what was learned is saved.
@@ -179,17 +239,22 @@ def scanned(session: Session, named: Named, told: "Settings") -> "tuple[Run, Pat
     from recon.cli.stopping import stoppable
 
     session.detail(f"cache {cache_dir()}, state {state_dir()}")
-    local = not (named.paths or named.releases or named.hosts or named.bundles)
-    targets = pipeline.ScanTargets(named.paths, named.releases, local=local, hosts=named.hosts, bundles=named.bundles)
+    targets = pipeline.ScanTargets(
+        named.paths, named.releases, named.is_nothing, hosts=named.hosts, bundles=named.bundles, runs=named.runs
+    )
     try:
         with progress_of(session) as shown, stoppable(shown) as progress:
-            run = pipeline.scan(targets, told, progress)
+            return pipeline.scan(targets, told, progress)
     except Interrupted as stopped:
         keep_partial(session, stopped, keeps_sources=told.keeps_sources)
+
+
+def kept(session: Session, run: "Run", told: "Settings") -> Path | None:
+    """Save a run; None where it cannot be saved. What was not kept of sources is said."""
     saved = keep(session, run)
     if not told.keeps_sources and run.installs:
         session.note("sources of hosts and bundles were not kept, as asked: the next scan brings them anew")
-    return run, saved
+    return saved
 
 
 def settings(
@@ -228,15 +293,22 @@ def keep_partial(session: Session, stopped: Interrupted, *, keeps_sources: bool 
     from recon.cli.stopping import unstoppable
     from recon.records.run import Run
 
-    if isinstance(stopped.partial, Run):
+    if isinstance(stopped.partial, Run) and not is_empty_probe(stopped.partial):
         with unstoppable():
             saved = keep(session, stopped.partial)
         session.note(f"interrupted; {held(stopped.partial, stopped.coming, keeps_sources=keeps_sources)}")
-        if saved and (stopped.partial.installs or stopped.partial.measurements):
+        if saved and (stopped.partial.installs or stopped.partial.measurements or stopped.partial.behaviours):
             session.note(f"see it: recon runs show {saved.name}; as one page: recon report --html")
     else:
-        session.note("interrupted")
+        session.note("interrupted; nothing was measured yet" if isinstance(stopped.partial, Run) else "interrupted")
     raise typer.Exit(int(Exit.INTERRUPTED))
+
+
+def is_empty_probe(run: "Run") -> bool:
+    """Whether a run is a probe that learned nothing: then there is nothing to save."""
+    from recon.runs.files import kind_of
+
+    return kind_of(run) == "probe" and not (run.measurements or any(each.how for each in run.behaviours))
 
 
 def held(run: "Run", coming: int, *, keeps_sources: bool) -> str:
@@ -247,8 +319,10 @@ def held(run: "Run", coming: int, *, keeps_sources: bool) -> str:
         coming: How many installs it had found.
         keeps_sources: Whether sources that came stay here.
     """
-    if run.measurements:
-        return f"{len(run.measurements):,} measurements were taken until then"
+    if run.measurements or run.behaviours:
+        called = sum(bool(each.how) for each in run.behaviours)
+        also = f", {called:,} of {len(run.behaviours):,} functions of engines answered" if run.behaviours else ""
+        return f"{len(run.measurements):,} measurements were taken until then{also}"
     judged = len(run.installs)
     words = ["no install was judged yet"]
     if judged:
@@ -264,7 +338,7 @@ def exit_of(run: "Run") -> Exit:
 
     A cache that could not be used costs time and no answer.
     """
-    from recon.pipeline import CACHE
+    from recon.records.unknown import CACHE
 
     if any(each.what == Fault.kind for each in run.unknowns):
         return Exit.INTERNAL

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -11,6 +12,7 @@ from typing import TextIO
 
 import typer
 
+from recon.cli.keys import FILE
 from recon.errors import NotFound, Unreadable
 
 WIDEST = 160
@@ -43,6 +45,10 @@ class Session:
     quiet: bool = False
     verbose: bool = False
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    config: str = ""
+    """The file of a project's configuration that was named; '' for the one of the current folder."""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """Keys of configuration that options before the command set, with their values."""
 
     @property
     def colored(self) -> bool:
@@ -144,22 +150,27 @@ def session_of(context: typer.Context) -> Session:
 
 
 def cache_dir() -> Path:
-    """Where blobs and outlines are kept: RECON_CACHE_DIR, else the user's cache folder."""
-    return _folder("RECON_CACHE_DIR", "user_cache_path")
+    """Where blobs and outlines are kept: RECON_CACHE_DIR, else `cache-dir`, else the user's cache folder."""
+    return _folder("RECON_CACHE_DIR", "user_cache_path", "cache-dir")
 
 
 def state_dir() -> Path:
-    """Where runs are kept: RECON_STATE_DIR, else the user's state folder."""
-    return _folder("RECON_STATE_DIR", "user_state_path")
+    """Where runs are kept: RECON_STATE_DIR, else `state-dir`, else the user's state folder."""
+    return _folder("RECON_STATE_DIR", "user_state_path", "state-dir")
 
 
 def config_dir() -> Path:
-    """Where the user's own features lie: RECON_CONFIG_DIR, else the user's configuration folder."""
+    """Where the user's configuration and own features lie: RECON_CONFIG_DIR, else the user's configuration folder."""
     return _folder("RECON_CONFIG_DIR", "user_config_path")
 
 
-def _folder(variable: str, function: str) -> Path:
+def _folder(variable: str, function: str, key: str = "") -> Path:
+    """The folder that a variable names, else a key of the user's configuration, else the platform."""
     named = os.environ.get(variable)
+    if not named and key and os.path.lexists(config_dir() / FILE):
+        from recon.cli.configuration import folder_of
+
+        named = folder_of(key)
     if named:
         return path_of(named).absolute()
     import platformdirs

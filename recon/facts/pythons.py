@@ -18,6 +18,17 @@ from recon.records.unknown import Unknown
 WALK_S = 10
 """How long one walk may take; what it had not reached by then is an Unknown."""
 
+
+def counted(environments: Sequence[PythonEnv]) -> str:
+    """How many there are, as people say it.
+
+    >>> counted(())
+    '0 Python environments'
+    """
+    number = len(environments)
+    return f"{number} Python environment{'s' * (number != 1)}"
+
+
 COMMAND = r"""
 T=$(printf '\t'); N='
 '

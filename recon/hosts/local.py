@@ -38,7 +38,7 @@ CUT = 141
 
 _CHUNK = 1 << 16
 _TICK_S = 0.1
-_PUTS_AWAY_S = 8.0
+_PUTS_AWAY_S = 5.0
 """How long a script may take to put away what it has, after its client's end."""
 _ATTENDED = "{{\nexec 3<&0 </dev/null\n{}\nexit\n}}\n"
 """One compound command, so that sh has read all of it when it begins: what is left of the stream is the client."""

@@ -21,6 +21,8 @@ class Parameter:
     """Whether None may be given."""
     default: str
     """Source text of the default, '' if there is none."""
+    options: tuple[str, ...] = ()
+    """Texts that it is compared with, where it chooses a way by its text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,3 +109,6 @@ class Install:
     paths: tuple[CallPath, ...]
     excerpts: tuple[Excerpt, ...]
     """Source lines around the evidence, one per place."""
+    read: str = ""
+    """Digest of all that was read of it: sources, and the names in libraries. What is kept under it can be judged anew;
+    empty in run files from before it was, and where no source was kept."""

@@ -34,6 +34,18 @@ class DeviceState:
     mig: str
     other_processes: str
     """Compute processes other than ours, as `pid memory`."""
+    ecc_uncorrected: str = ""
+    """Errors of memory that could not be corrected, since the driver was loaded."""
+    retired_pages_pending: str = ""
+    recovery_action: str = ""
+    """What the driver wants done about a fault: `None`, or e.g. `Reset`."""
+    remapped_rows: str = ""
+    """Rows of memory that were replaced, as they were when the measuring process began."""
+    xids: str = ""
+    """Errors of this GPU in the kernel's log, as `2 of 13, 1 of 79`, or `none`.
+
+    Empty where the log may not be read, and in run files from before it was asked.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,18 @@ class Spread:
     p10_us: float
     p90_us: float
     samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Samples that each followed a rest of the GPU, so that power and heat limited it less."""
+
+    spread: Spread
+    samples_us: tuple[float, ...]
+    floor: Floor | None
+    """By what the floors reached after rests, too."""
+    state: DeviceState | None
+    """Right after the last sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +142,7 @@ class Measurement:
     after: DeviceState | None
     key: str
     """Digest of payload, device, versions and case: equal keys need not be measured twice."""
+    burst: Burst | None = None
+    """Null where none was taken."""
+    captured: bool = True
+    """Whether CUDA graphs were timed; False where the host queued each call, and its time counts."""

@@ -7,6 +7,7 @@ from recon.records.estimate import Estimate
 from recon.records.host import Host
 from recon.records.install import Install
 from recon.records.measurement import Measurement
+from recon.records.policy import PolicyFailure
 from recon.records.unknown import Unknown
 from recon.records.verdict import Capability
 
@@ -49,3 +50,5 @@ class Run:
     """False when the run was interrupted and holds what was known until then."""
     behaviours: tuple[Behaviour, ...] = ()
     """What acceptance functions of the installs were seen to do; run files from before it was asked have none."""
+    failures: tuple[PolicyFailure, ...] = ()
+    """Where it falls short of what the user demanded; none where nothing was."""

@@ -84,6 +84,16 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnWord:
+    """What a user says of one verdict instead: shown beside it wherever it is shown, and what policies go by."""
+
+    standing: Standing
+    reason: str
+    origin: str
+    """The file in which it is said."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The judgement on one capability of one install."""
 
@@ -100,3 +110,10 @@ class Verdict:
     searched: Searched
     gates: tuple[Gate, ...]
     members: tuple[Member, ...]
+    own_word: OwnWord | None = None
+    """The user's; standing, reach and all else stay what was seen."""
+
+    @property
+    def demanded(self) -> Standing:
+        """The standing that policies go by: the user's own word where there is one."""
+        return self.own_word.standing if self.own_word else self.standing

@@ -13,6 +13,8 @@ AGREEMENTS = {"agrees": "agrees", "contradicts": "contradicts", "cannot_tell": "
 class Seen:
     """One function with the rules that it followed, in words."""
 
+    install: str
+    """Id of the tree that it was cut out of."""
     place: str
     """`path:line symbol`."""
     symbol: str
@@ -33,6 +35,7 @@ def seen(behaviours: Iterable[Behaviour]) -> tuple[Seen, ...]:
 
 def _seen(one: Behaviour) -> Seen:
     return Seen(
+        install=one.install,
         place=f"{one.path}:{one.line} {one.symbol}",
         symbol=one.symbol,
         rules="; ".join(f"{rule.rule}{_setting(rule.switches)}" for rule in one.rules),

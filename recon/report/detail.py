@@ -1,9 +1,10 @@
 """One capability in full: the reason, the places with their lines, the misses, and what was searched."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.style import Style
 from rich.text import Text
 
 from recon.report.findings import Finding, MemberView, Place, Route
@@ -15,19 +16,35 @@ UNBOUNDED = 4000
 """Columns where nobody looks: lines are not folded, so that a place stays one word."""
 
 
-def detail(findings: Sequence[Finding], width: int = UNBOUNDED, *, color: bool = False) -> str:
-    """The findings one after the other, each with all that it rests on."""
-    return written((Group(*_blocks(finding)) for finding in findings), width, color=color)
+def detail(
+    findings: Sequence[Finding],
+    width: int = UNBOUNDED,
+    *,
+    color: bool = False,
+    links: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
+    """The findings one after the other, each with all that it rests on.
+
+    Args:
+        findings: What is shown.
+        width: Columns.
+        color: Whether there are escape sequences.
+        links: Of each install by its id, addresses of places by their `path:line`; with colour alone.
+    """
+    links = links or {}
+    return written((Group(*_blocks(each, links.get(each.install, {}))) for each in findings), width, color=color)
 
 
-def _blocks(finding: Finding) -> Iterator[RenderableType]:
+def _blocks(finding: Finding, links: Mapping[str, str]) -> Iterator[RenderableType]:
     yield text(f"{finding.word.glyph} {finding.title}: {finding.answer}", "bold")
     yield text(f"{finding.capability} in {finding.label} on {finding.host}", "dim")
     yield text(finding.reason)
+    if finding.own_word:
+        yield text(finding.own_word, "bold")
     if finding.assuming:
         yield text(f"Assuming {finding.assuming}.")
-    yield from _section("Places", (part for place in finding.places for part in _place(place)))
-    yield from _section("Nearest", (part for place in finding.nearest for part in _place(place)))
+    yield from _section("Places", (part for place in finding.places for part in _place(place, links)))
+    yield from _section("Nearest", (part for place in finding.nearest for part in _place(place, links)))
     for route in finding.paths[:1]:
         through = f", through {route.through}" if route.through else ""
         yield from _section(f"How the engine's step gets there{through}", _stations(route))
@@ -70,9 +87,10 @@ def _member(member: MemberView) -> Iterator[RenderableType]:
         yield Padding(text(f"where {gate}"), (0, 0, 0, 2))
 
 
-def _place(place: Place) -> Iterator[RenderableType]:
+def _place(place: Place, links: Mapping[str, str]) -> Iterator[RenderableType]:
     scope = f", reached from {place.scope}" if place.scope else ""
-    yield Text.assemble((visible(place.at), "bold"), f"  {visible(place.symbol)}")
+    at = Style(bold=True, link=links.get(place.at) or None)
+    yield Text.assemble((visible(place.at), at), f"  {visible(place.symbol)}")
     yield text(f"{place.note} (recognised {place.grade}{scope})", "dim")
     for line in place.excerpt:
         mark = ">" if line.marked else " "

@@ -119,11 +119,21 @@ class Finding:
     paths: tuple[Route, ...]
     """The best first."""
     help: str
+    own_standing: str = ""
+    """What the user says instead, in words; empty where nothing is said."""
+    own_reason: str = ""
+    """Why, and in which file."""
 
     @property
     def answer(self) -> str:
-        """Standing and reach in words: `yes, connected`."""
-        return f"{self.word.text}, {self.reach}" if self.reach else self.word.text
+        """Standing and reach in words: `yes, connected`; and what the user says instead: `no; you say yes`."""
+        seen = f"{self.word.text}, {self.reach}" if self.reach else self.word.text
+        return f"{seen}; you say {self.own_standing}" if self.own_standing else seen
+
+    @property
+    def own_word(self) -> str:
+        """The user's own word as a sentence; empty where there is none."""
+        return f"You say {self.own_standing}: {self.own_reason}" if self.own_standing else ""
 
     @property
     def searched(self) -> str:
@@ -209,6 +219,7 @@ def _finding(
     capability: Capability | None,
     excerpts: Mapping[tuple[str, int], Excerpt],
 ) -> Finding:
+    own = verdict.own_word
     scope = verdict.evidence[0].scope if verdict.evidence and verdict.reach is not None else ()
     return Finding(
         anchor=f"v-{slug(install.id)}--{slug(verdict.capability)}",
@@ -238,6 +249,8 @@ def _finding(
             if path.capability == verdict.capability
         ),
         help=capability.help if capability else "",
+        own_standing=STANDINGS[own.standing].text if own else "",
+        own_reason=f"{own.reason} ({own.origin})" if own else "",
     )
 
 

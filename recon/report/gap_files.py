@@ -1,6 +1,5 @@
 """Gaps for a file or a pipe: Markdown for a plan, rows separated by tabs, JSON."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from recon.errors import NotFound
@@ -26,9 +25,8 @@ from recon.report.gap_words import (
     who_words,
     why_words,
 )
+from recon.report.marked import cell, code, plain
 from recon.report.text import visible
-
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|&~])")
 
 
 def gap_markdown(view: GapView) -> str:
@@ -37,16 +35,16 @@ def gap_markdown(view: GapView) -> str:
 
 
 def _parts(view: GapView) -> Iterator[list[str]]:
-    run = f"From the run {_code(view.report.run)}, " if view.report.run else "From a run "
+    run = f"From the run {code(view.report.run)}, " if view.report.run else "From a run "
     for install, gaps in view.by_install().items():
         record = view.installs[install]
         for gap in gaps:
-            yield [f"# {_plain(view.title(gap))} in {_plain(view.label(install))}", ""]
+            yield [f"# {plain(view.title(gap))} in {plain(view.label(install))}", ""]
             feature = view.features[gap.feature]
-            yield [f"{_plain(feature.what)} ({_plain(feature.paper)})", ""]
-            yield [f"**{_plain(title_words(view, gap))}**", ""]
-            at = f"{run}started {_plain(view.report.started_at)}, of {_code(record.location)}"
-            yield [f"{at} on {_plain(record.host)}; source digest {_code(record.source_digest)}.", ""]
+            yield [f"{plain(feature.what)} ({plain(feature.paper)})", ""]
+            yield [f"**{plain(title_words(view, gap))}**", ""]
+            at = f"{run}started {plain(view.report.started_at)}, of {code(record.location)}"
+            yield [f"{at} on {plain(record.host)}; source digest {code(record.source_digest)}.", ""]
             yield [*_table(gap), ""]
             yield from _sections(view, gap)
 
@@ -56,18 +54,18 @@ def _sections(view: GapView, gap: Gap) -> Iterator[list[str]]:
         yield ["## Patch, in order", "", *(line for step in gap.steps for line in _step(step)), ""]
     if gap.elsewhere:
         others = [
-            f"- {_plain(each.title)}: {_plain(who_words(view, gap, each))}, {answer_words(each.standing)}"
-            + (f", {_code(other_place(each))}" if other_place(each) else "")
-            + f". {_plain(each.reason)}"
+            f"- {plain(each.title)}: {plain(who_words(view, gap, each))}, {answer_words(each.standing)}"
+            + (f", {code(other_place(each))}" if other_place(each) else "")
+            + f". {plain(each.reason)}"
             for each in gap.elsewhere
         ]
         yield ["## Without a patch", "", *others, ""]
     if gap.unsure:
         unsure = [
-            f"- {_plain(each.what)}" + (f" ({_code(each.where)})" if each.where else "") + f": {_plain(each.why)}"
+            f"- {plain(each.what)}" + (f" ({code(each.where)})" if each.where else "") + f": {plain(each.why)}"
             for each in gap.unsure
         ]
-        unsure += [f"- {_plain(way)}"] if (way := way_of(view, gap)) else []
+        unsure += [f"- {plain(way)}"] if (way := way_of(view, gap)) else []
         yield ["## Not sure", "", *unsure, ""]
 
 
@@ -76,25 +74,25 @@ def _table(gap: Gap) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for answer in gap.answers:
         before, at = place_parts(answer)
-        place = f"{before}{_cell(at)}"
-        gates = "".join(f" Not where {_plain(limit)}." for limit in limits_of(answer))
-        title = _plain(need_words(answer.title, answer.purpose))
-        yield f"| {title} | {here_words(answer)} | {place} | {_plain(why_words(answer))}{gates} |"
+        place = f"{before}{cell(at)}"
+        gates = "".join(f" Not where {plain(limit)}." for limit in limits_of(answer))
+        title = plain(need_words(answer.title, answer.purpose))
+        yield f"| {title} | {here_words(answer)} | {place} | {plain(why_words(answer))}{gates} |"
 
 
 def _step(step: Step) -> Iterator[str]:
-    yield f"{step.number}. **{_plain(step_words(step))}**"
+    yield f"{step.number}. **{plain(step_words(step))}**"
     for hook in step.hooks:
-        scope = f", reached from {_plain(', '.join(hook.scope))}" if hook.scope else ""
-        yield f"    - {_code(hook_at(hook))} in {_code(hook.symbol)}{scope}. {_plain(hook.task)}"
-        yield f"      (seen there: {_plain(hook.saw)}; taken from {_code(hook.source)})"
+        scope = f", reached from {plain(', '.join(hook.scope))}" if hook.scope else ""
+        yield f"    - {code(hook_at(hook))} in {code(hook.symbol)}{scope}. {plain(hook.task)}"
+        yield f"      (seen there: {plain(hook.saw)}; taken from {code(hook.source)})"
         route = route_words(hook)
         if route:
-            yield f"      From the step: {_plain(route)}"
+            yield f"      From the step: {plain(route)}"
     if not step.hooks:
         yield "    - no place was recognised"
     for gate in step.gates:
-        yield f"    - {_plain(forbidden_words(gate))}"
+        yield f"    - {plain(forbidden_words(gate))}"
 
 
 def gap_rows(view: GapView) -> str:
@@ -165,22 +163,3 @@ def writer_named(name: str) -> Callable[[GapView], str]:
     if name not in WRITERS:
         raise NotFound(f"no format {name!r} for gaps", f"Formats: {', '.join(sorted(WRITERS))}; --json prints JSON.")
     return WRITERS[name]
-
-
-def _plain(words: str) -> str:
-    """Untrusted words that no Markdown gets out of."""
-    return _SPECIAL.sub(r"\\\1", visible(words))
-
-
-def _cell(words: str) -> str:
-    """Untrusted words as code in a cell of a table; as plain words where a bar in them would end the cell."""
-    return _plain(words) if "|" in words else _code(words)
-
-
-def _code(words: str) -> str:
-    """Untrusted words as code, between more backticks than stand in them."""
-    shown = visible(words)
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if longest else ""
-    return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""

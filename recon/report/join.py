@@ -1,4 +1,4 @@
-"""A scan and a probe as one run: what a report shows."""
+"""A scan, a probe and an estimate as one run: what a report shows."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,6 +39,22 @@ def joined(scan: Run, probe: Run, decide: Decide) -> Run:
         unknowns=(*scan.unknowns, *probe.unknowns),
         complete=scan.complete and probe.complete,
     )
+
+
+def weighed(run: Run, made: tuple[Estimate, ...]) -> Run:
+    """The run with the decisions of estimates in which acceptance was weighed, each in the place of its engine's.
+
+    What verdicts and measurements say stays beside them.
+    """
+    known = {each.subject: each for each in made}
+    return replace(run, estimates=tuple(_weighed(each, known.get(each.subject)) for each in run.estimates))
+
+
+def _weighed(plain: Estimate, made: Estimate | None) -> Estimate:
+    if made is None:
+        return plain
+    because = (*made.because, *plain.because)
+    return replace(made, because=because, ratios=plain.ratios, knees=plain.knees, runs=made.runs or plain.runs)
 
 
 def same_machine(one: Host, other: Host) -> bool:

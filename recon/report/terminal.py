@@ -13,6 +13,7 @@ from rich.text import Text
 
 from recon.records.verdict import Standing
 from recon.report.behaviours import Seen
+from recon.report.curves import Curve
 from recon.report.findings import Finding, Place, unrecognised
 from recon.report.format import Format
 from recon.report.numbers import counted
@@ -20,7 +21,7 @@ from recon.report.text import clipped, shortened, visible
 from recon.report.timings import Built, Timing, TimingGroup
 from recon.report.view import Column, View
 
-Row = TypeVar("Row", Timing, Built)
+Row = TypeVar("Row", Timing, Built, Curve)
 
 WIDTH = 100
 """Columns of a screen that is not known."""
@@ -107,6 +108,9 @@ def _decision(view: View) -> RenderableType:
     ages = [f"{each.kind} {each.age}".strip() for each in view.method if each.age]
     if ages:
         parts.append(text(f"{view.title}: {', '.join(ages)}", "dim"))
+    if view.failures:
+        parts.append(text(f"Policies: {counted(len(view.failures), 'failure')}", "bold red"))
+    parts += [text(f"  policy failed: {each.message}") for each in view.failures]
     return Group(*parts)
 
 
@@ -195,6 +199,8 @@ def _where(finding: Finding, room: int, *, assumed: bool) -> Text:
             lines += [(before, "dim"), (_short(finding.nearest[0], room), "dim")]
     if finding.standing in (Standing.PARTIAL, Standing.UNKNOWN):
         lines.append((clipped(visible(finding.reason), 2 * room - 4, cell_len), "dim"))
+    if finding.own_word:
+        lines.append((clipped(visible(finding.own_word), 2 * room - 4, cell_len), "bold"))
     if finding.assuming and not assumed:
         lines.append((clipped(visible(f"assuming {finding.assuming}"), room, cell_len), "dim"))
     if finding.standing is Standing.ABSENT and not finding.nearest:
@@ -228,11 +234,11 @@ def _timings(group: TimingGroup, width: int) -> RenderableType:
     parts: list[RenderableType] = [text(group.heading, "bold"), text(group.note, "dim")]
     disagree = any(each.disagrees for each in group.timings)
     parts += _by_case(
-        group.timings,
+        [each for each in group.timings if not each.on_curve or each.disagrees],
         width,
         ("Kernel", lambda each: each.kernel),
         ("Check", lambda each: each.check) if disagree else ("Agrees in", lambda each: each.agreed),
-        ("Median", lambda each: each.median),
+        ("Median", lambda each: each.told),
         ("95 % interval", lambda each: each.interval),
         ("x floor", lambda each: each.over_floor),
         ("x baseline", lambda each: each.over_baseline),
@@ -249,6 +255,19 @@ def _timings(group: TimingGroup, width: int) -> RenderableType:
         ("Fits", lambda each: "yes" if each.fits else "no"),
         spare=("Shared memory",),
     )
+    if group.curves:
+        parts.append(
+            text("By tokens, where a token more is nearly free for a while; each point is in the page", "bold")
+        )
+        parts += _by_case(
+            group.curves,
+            width,
+            ("Kernel", lambda each: each.kernel),
+            ("Time at tokens", lambda each: each.first),
+            ("Nearly free up to", lambda each: each.free),
+            ("Then", lambda each: each.then),
+            spare=("Time at tokens",),
+        )
     return Group(*parts)
 
 

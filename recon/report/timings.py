@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from recon.records.estimate import Estimate, Ratio
+from recon.records.estimate import Estimate, Knee, Ratio
 from recon.records.host import Host
-from recon.records.measurement import Agreement, Measurement
+from recon.records.measurement import Agreement, Burst, Measurement
+from recon.report.curves import Curve, curve_of, lies_on
 from recon.report.numbers import counted, microseconds, ratio, ratios, size, times
 
 Case: TypeAlias = Mapping[str, int | float | str]
 
+GRAPH, QUEUED = "graph", "queued"
 _MODES = ("gpu", "interpret", "compile")
 
 
@@ -34,9 +36,20 @@ class Timing:
     over_floor: str
     """Times the floor; empty where there is no floor."""
     floor: str
+    burst: str
+    """Median after rests, with its ratio to the floor that bursts reached; empty where none was taken."""
     over_baseline: str
     """Times its baseline, with the interval; empty for a baseline."""
+    way: str
+    """`graph`, or `queued` where Python queued each call and its time counts; empty where nothing was timed."""
     method: str
+    on_curve: bool
+    """Whether it is a point of one of the curves."""
+
+    @property
+    def told(self) -> str:
+        """The median, with the way in which it was taken where that is not the usual one."""
+        return f"{self.median}, {self.way}" if self.way == QUEUED else self.median
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +71,22 @@ class TimingGroup:
     """Measurements that belong under one heading."""
 
     heading: str
+    device: str
+    """Name of the GPU that these were timed on; empty where nothing was."""
     note: str
     apart: bool
     """Whether these are of another GPU model than the host's, and stay out of the decision."""
     timings: tuple[Timing, ...]
     built: tuple[Built, ...]
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What estimates say of measurements."""
+
+    ratios: Sequence[Ratio]
+    knees: Sequence[Knee]
 
 
 def groups_of(
@@ -72,7 +96,7 @@ def groups_of(
 
     Args:
         measurements: All of them.
-        estimates: Where the ratios are.
+        estimates: Where the ratios and the knees are.
         hosts: The hosts of the engines that were scanned; empty where none was, and then no GPU is another one.
     """
     buckets: dict[tuple[int, str, str], list[Measurement]] = {}
@@ -81,7 +105,13 @@ def groups_of(
         apart = each.mode == "gpu" and bool(hosts) and not any(host.counts(name) for host in hosts)
         mode = _MODES.index(each.mode) if each.mode in _MODES else len(_MODES)
         buckets.setdefault((mode + apart if not mode else mode + 1, each.mode, name), []).append(each)
-    known = [each for estimate in estimates for each in estimate.ratios]
+    ratios = [each for estimate in estimates for each in estimate.ratios]
+    knees = list(
+        {
+            (each.kernel, each.probe, str(each.case), each.device): each for one in estimates for each in one.knees
+        }.values()
+    )
+    known = _Known(ratios, knees)
     return tuple(
         _group(mode, name, order == 1, bucket, known) for (order, mode, name), bucket in sorted(buckets.items())
     )
@@ -120,13 +150,13 @@ def shared_axes(cases: Sequence[Case]) -> Case:
     return {name: said[0] for name, said in found.items() if len(said) >= least and len(set(said)) == 1}
 
 
-def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], known: Sequence[Ratio]) -> TimingGroup:
+def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], known: _Known) -> TimingGroup:
     match mode:
         case "gpu" if apart:
             heading = f"{name}: another GPU model than this host's"
             note = "Shown apart. None of these times enters the decision."
         case "gpu":
-            heading, note = name, _device_note(bucket)
+            heading, note = name, _device_note(bucket) + _by_the_host(bucket)
         case "interpret":
             heading = "Checked by the interpreter, on the CPU"
             note = "The kernels gave the answers of their references, or not. Nothing was timed."
@@ -138,6 +168,7 @@ def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], kno
     shared = shared_axes([each.case for each in bucket])
     return TimingGroup(
         heading=heading,
+        device=name,
         note=f"{note} {_wherever(shared, bucket)}: {case_words(shared)}." if shared else note,
         apart=apart,
         timings=tuple(_timing(each, shared, known) for each in bucket if mode != "compile"),
@@ -154,7 +185,18 @@ def _group(mode: str, name: str, apart: bool, bucket: Sequence[Measurement], kno
             for each in bucket
             for used in each.resources
         ),
+        curves=tuple(
+            curve_of(knee, case_words(knee.case, shared))
+            for knee in known.knees
+            if mode == "gpu" and any(lies_on(each, knee) for each in bucket)
+        ),
     )
+
+
+def _by_the_host(bucket: Sequence[Measurement]) -> str:
+    """Which of these the host had a hand in: their times are not those of a graph."""
+    names = dict.fromkeys(each.kernel for each in bucket if not each.captured)
+    return f" Not from a graph, so with the host's own time: {', '.join(names)}." if names else ""
 
 
 def _wherever(shared: Case, bucket: Sequence[Measurement]) -> str:
@@ -170,12 +212,12 @@ def _device_note(bucket: Sequence[Measurement]) -> str:
     return f"{size(device.memory_bytes)}, {versions}. Medians with the 95 % interval of the median."
 
 
-def _timing(each: Measurement, shared: Case, known: Sequence[Ratio]) -> Timing:
+def _timing(each: Measurement, shared: Case, known: _Known) -> Timing:
     spread = each.spread
     device = each.device.name if each.device else ""
     against = [
         measured
-        for measured in known
+        for measured in known.ratios
         if (measured.probe, measured.subject, measured.case, measured.device)
         == (each.probe, each.kernel, each.case, device)
     ]
@@ -193,9 +235,18 @@ def _timing(each: Measurement, shared: Case, known: Sequence[Ratio]) -> Timing:
         interval=times(spread.low_us, spread.high_us) if spread else "",
         over_floor=ratio(spread.median_us / floor.us) if spread and floor and floor.us > 0 else "",
         floor=f"{microseconds(floor.us)}, {floor.bound}: {floor.detail}" if floor else "",
+        burst=_burst_words(each.burst) if each.burst else "",
         over_baseline=over if each.role == "subject" else "",
+        way=(GRAPH if each.captured else QUEUED) if spread else "",
         method=each.method,
+        on_curve=any(lies_on(each, knee) for knee in known.knees),
     )
+
+
+def _burst_words(burst: Burst) -> str:
+    floor = burst.floor
+    over = f", {ratio(burst.spread.median_us / floor.us)} the floor" if floor and floor.us > 0 else ""
+    return f"after rests {microseconds(burst.spread.median_us)}{over}"
 
 
 def check_words(agreement: Agreement | None) -> str:

@@ -5,17 +5,19 @@ JSON cannot disagree.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recon.records.estimate import Estimate
 from recon.records.host import Host, by_name
 from recon.records.install import Edits, Install
+from recon.records.policy import PolicyFailure
 from recon.records.run import Run, Searched
 from recon.records.unknown import Unknown
 from recon.records.verdict import Standing
 from recon.report.behaviours import Seen, seen
+from recon.report.curves import knees_words
 from recon.report.findings import Finding, findings_of, label_of, way_out
 from recon.report.numbers import age, count, counted, seconds, size
 from recon.report.timings import TimingGroup, groups_of, ratios_words
@@ -28,7 +30,7 @@ class Source:
     """A run that a view shows, and where it is kept."""
 
     kind: str
-    """`scan` or `probe`."""
+    """`scan`, `probe` or `estimate`."""
     name: str
     """File name of the saved run; empty if it was not saved."""
     run: Run
@@ -131,15 +133,18 @@ class View:
     hosts: tuple[HostView, ...]
     method: tuple[Method, ...]
     complete: bool
+    failures: tuple[PolicyFailure, ...] = ()
+    """Where the run falls short of what the user demands; none where nothing was demanded."""
 
 
-def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
+def compose(run: Run, sources: Sequence[Source], now: datetime, failures: Sequence[PolicyFailure] = ()) -> View:
     """Arrange a run.
 
     Args:
         run: What is shown: a run, or several joined into one.
         sources: The runs that it was made of.
         now: The moment that ages are counted to.
+        failures: Where the run falls short of what the user demands.
     """
     hosts = by_name(run.hosts)
     capabilities = {capability.id: capability for capability in run.capabilities}
@@ -158,7 +163,7 @@ def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
         decisions=decisions,
         columns=_told_apart([_column(install, _name(hosts, install.host), some) for install, some in findings]),
         rows=_rows([install for install, _ in findings], everything),
-        counts=counts_of(each.standing for each in everything),
+        counts=_counts(everything),
         timings=groups_of(run.measurements, run.estimates, _hosts_of_engines(run, hosts)),
         behaviours=seen(run.behaviours),
         findings=everything,
@@ -167,6 +172,20 @@ def compose(run: Run, sources: Sequence[Source], now: datetime) -> View:
         hosts=tuple(_host(host, [each for each in run.installs if hosts.get(each.host) == host]) for host in run.hosts),
         method=tuple(_method(source, now) for source in sources),
         complete=run.complete,
+        failures=tuple(failures),
+    )
+
+
+def narrowed(view: View, standings: Collection[Standing]) -> View:
+    """The view with those verdicts alone of which one of these standings was seen; counts and all else stay whole."""
+    rows = (
+        replace(row, cells=tuple(cell if cell and cell.standing in standings else None for cell in row.cells))
+        for row in view.rows
+    )
+    return replace(
+        view,
+        rows=tuple(row for row in rows if any(row.cells)),
+        findings=tuple(each for each in view.findings if each.standing in standings),
     )
 
 
@@ -179,6 +198,14 @@ def counts_of(standings: Iterable[Standing]) -> str:
         if table[standing] or standing in (Standing.ABSENT, Standing.UNKNOWN)
     ]
     return ", ".join(parts)
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    """How often each standing was seen, and on how many of them the user has another word."""
+    said = sum(bool(each.own_standing) for each in findings)
+    return counts_of(each.standing for each in findings) + (
+        f"; on {count(said)} you have your own word" if said else ""
+    )
 
 
 def edits_words(edits: Edits) -> str:
@@ -199,6 +226,8 @@ def _lead(run: Run, decisions: Sequence[DecisionView]) -> str:
         return decisions[0].sentence
     if run.installs:
         return "Only kernel packages were scanned; they answer through the engine that calls them."
+    if any(each.spread for each in run.measurements):
+        return "Kernels were timed, and no engine was scanned with them."
     if run.measurements:
         return "Kernels were checked or built, none was timed, and no engine was scanned."
     where = ", ".join(host.name for host in run.hosts)
@@ -214,7 +243,7 @@ def _decision(estimate: Estimate, installs: Iterable[Install]) -> DecisionView:
         word=DECISIONS[estimate.decision],
         runs=STANDINGS[estimate.runs].text if estimate.runs is not None else "",
         sentence=estimate.sentence,
-        because=(*estimate.because, *ratios_words(estimate.ratios)),
+        because=(*estimate.because, *ratios_words(estimate.ratios), *knees_words(estimate.knees)),
         missing=estimate.missing,
     )
 
@@ -244,7 +273,7 @@ def _column(install: Install, host: str, findings: Sequence[Finding]) -> Column:
         host=host,
         location=install.location,
         origin=origin,
-        counts=counts_of(finding.standing for finding in findings),
+        counts=_counts(findings),
         way_out=way_out(install, install.verdicts),
     )
 

@@ -19,6 +19,7 @@ import msgspec
 from recon.errors import NotFound, Unreadable
 from recon.folders import make_private
 from recon.records.run import SCHEMA_VERSION, Run
+from recon.records.unknown import REST, TARGET
 from recon.runs.bounds import beyond
 from recon.runs.upgrades import STEPS, Steps, upgraded
 
@@ -40,7 +41,7 @@ class Saved:
     """UTC, e.g. `20261130T101500Z`."""
     host: str
     kind: str
-    """`scan` or `probe`."""
+    """`scan`, `probe` or `estimate`."""
     size_bytes: int
 
 
@@ -49,7 +50,9 @@ class _Head(msgspec.Struct):
 
 
 def kind_of(run: Run) -> str:
-    """`probe` for a run that measured and scanned nothing, else `scan`."""
+    """`probe` for a run that measured and scanned nothing, `estimate` for one that weighed alone, else `scan`."""
+    if not run.installs and not run.measurements and any(each.outlooks for each in run.estimates):
+        return "estimate"
     if not run.installs and (run.measurements or any(word.startswith("probe") for word in run.command)):
         return "probe"
     return "scan"
@@ -185,12 +188,30 @@ UNREADABLE = "unreadable"
 """Said of a run file that this recon cannot answer from, whatever it lacks."""
 
 
-def flaw(path: Path) -> str:
-    """What is to be said of a saved run in one word: INTERRUPTED, UNREADABLE, or '' of a whole one."""
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """What is to be said of a saved run in a list."""
+
+    flaw: str
+    """INTERRUPTED, UNREADABLE, or '' of a whole one."""
+    why: str
+    installs: tuple[str, ...] = ()
+    """Their ids."""
+
+
+def gist(path: Path) -> Gist:
+    """What a saved run holds, and what it lacks."""
     try:
-        return "" if load(path).complete else INTERRUPTED
-    except (NotFound, Unreadable):
-        return UNREADABLE
+        run = load(path)
+    except (NotFound, Unreadable) as error:
+        return Gist(UNREADABLE, error.message)
+    return Gist("" if run.complete else INTERRUPTED, shortfall(run), tuple(each.id for each in run.installs))
+
+
+def shortfall(run: Run) -> str:
+    """Why a run does not hold all that was asked for; empty where it does, or does not say."""
+    causes = [each for each in run.unknowns if each.what in {REST, TARGET}] if not run.complete else []
+    return "; ".join(each.why if each.what == REST else f"{each.where}: {each.why}" for each in causes)
 
 
 def folder(state_dir: Path) -> Path:
@@ -227,6 +248,7 @@ def newest(
     gpu_uuids: frozenset[str] = frozenset(),
     *,
     option: str = "--run",
+    timed: bool = False,
 ) -> Path | None:
     """The newest run of a kind; with a host id or GPU UUIDs, only a run of that machine counts.
 
@@ -235,10 +257,11 @@ def newest(
 
     Args:
         state_dir: The state folder.
-        kind: `scan` or `probe`.
+        kind: `scan`, `probe` or `estimate`.
         host_id: Of the machine; '' for any.
         gpu_uuids: Of the machine.
         option: The option that names another run, for the hint.
+        timed: Whether only a run counts that holds times.
 
     Raises:
         Unreadable: a run that may be the newest one cannot be read.
@@ -256,13 +279,18 @@ def newest(
                 f"Name another run of `recon runs list` with {option}, or remove this one: "
                 f"recon runs rm {saved.path.name}",
             ) from error
-        if not run.installs and not run.measurements:
+        if not (is_timed(run) if timed else run.installs or run.measurements or kind == "estimate"):
             continue
         if not host_id and not gpu_uuids:
             return saved.path
         if any(host.id == host_id or gpu_uuids & {gpu.uuid for gpu in host.gpus} for host in run.hosts):
             return saved.path
     return None
+
+
+def is_timed(run: Run) -> bool:
+    """Whether a run holds times, which only a GPU gives."""
+    return any(each.spread is not None for each in run.measurements)
 
 
 def resolve(name: str, state_dir: Path) -> Path:

@@ -62,7 +62,7 @@ def test_the_version_is_printed(recon_command: Recon) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("nope",), ("scan", "--nope"), ("show",), ("--color", "blue", "schema"), ("scan", "--workers", "-1")]
+    "words", [("nope",), ("scan", "--nope"), ("find",), ("--color", "blue", "schema"), ("scan", "--workers", "-1")]
 )
 def test_what_does_not_exist_is_a_usage_error(recon_command: Recon, words: tuple[str, ...]) -> None:
     ended = recon_command(*words)

@@ -7,10 +7,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from recon.records.unknown import REST, TARGET, Unknown
 from recon.runs.files import listing, save
 from recon.sources.store import BlobStore
 from tests.cli.conftest import Recon
-from tests.report.hand import scan
+from tests.report.hand import probe, scan
 
 
 def test_runs_are_listed_newest_first(recon_command: Recon, saved: tuple[Path, Path]) -> None:
@@ -26,13 +27,32 @@ def test_runs_are_listed_as_json_and_for_a_screen(recon_command: Recon, saved: t
     assert saved[0].name in recon_command("--color", "always", "runs", "list").out
 
 
-def test_an_interrupted_run_is_marked_in_the_list(recon_command: Recon, state: Path) -> None:
-    save(replace(scan(), complete=False), state)
-    rows = recon_command("runs", "list").out.splitlines()
+@pytest.mark.usefixtures("saved")
+def test_the_newest_runs_alone_can_be_listed(recon_command: Recon) -> None:
+    every = json.loads(recon_command("runs", "list", "--json").out)
+    ended = recon_command("runs", "list", "--json", "--limit", "1")
 
-    assert ["interrupted"] == [row.split("\t")[4] for row in rows]
-    assert [False] == [row["complete"] for row in json.loads(recon_command("runs", "list", "--json").out)]
-    assert "scan, interrupted" in recon_command("--color", "always", "runs", "list").out
+    assert (every[:1], "left out: 1 older run\n") == (json.loads(ended.out), ended.err)
+    assert {"scan": [each.id for each in scan().installs], "probe": []} == {
+        row["kind"]: row["installs"] for row in every
+    }
+
+
+def test_an_interrupted_run_is_marked_in_the_list(recon_command: Recon, state: Path) -> None:
+    left = (Unknown(TARGET, "sglang==0.5.23", "the scan was stopped before it was judged"),)
+    lost = (Unknown("check of copy", "gpu", "no"), Unknown(REST, "gpu07", "the payload ended early: exit status 9"))
+    save(replace(scan(), complete=False, unknowns=left), state)
+    save(replace(probe(), complete=False, unknowns=lost), state)
+    rows = [row.split("\t")[4:] for row in recon_command("runs", "list").out.splitlines()]
+    screen = recon_command("--color", "always", "runs", "list")
+
+    assert [
+        ["interrupted", "the payload ended early: exit status 9"],
+        ["interrupted", "sglang==0.5.23: the scan was stopped before it was judged"],
+    ] == rows
+    assert [False, False] == [row["complete"] for row in json.loads(recon_command("runs", "list", "--json").out)]
+    assert "scan, interrupted" in screen.out
+    assert "is interrupted: the payload ended early: exit status 9\n" in screen.err
 
 
 def test_no_runs_are_no_error(recon_command: Recon) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from recon.records.host import Host
+from recon.records.unknown import REST, Unknown
 from recon.runs.files import save
 from tests.cli.conftest import Recon
 from tests.report.hand import DEVICE, H200, HOST, probe, scan
+from tests.report.test_redacted import TOLD, private
 
 
 def test_the_newest_scan_and_the_probe_of_its_machine_are_joined(
@@ -70,6 +72,37 @@ def test_a_probe_alone_is_reported(recon_command: Recon, state: Path) -> None:
     assert ended.out.startswith("decision\t\tcannot tell\tCannot tell whether a tree would pay")
 
 
+@pytest.mark.parametrize("scanned", [True, False])
+def test_a_newer_probe_without_times_is_named_and_not_taken(recon_command: Recon, state: Path, scanned: bool) -> None:
+    """One that only built kernels, or checked them on the CPU, says nothing of what they cost."""
+    if scanned:
+        save(scan(), state)
+    timed = save(probe(), state)
+    built = tuple(each for each in probe().measurements if each.mode == "compile")
+    newer = save(replace(probe(), measurements=built, started_at="2026-12-01T00:00:00Z"), state)
+    ended = recon_command("report")
+
+    assert "measurement\tNVIDIA H200\tlinear_verify\t" in ended.out
+    assert f"probe: {timed.name}, " in ended.err
+    assert f"not taken, since it holds no times: probe: {newer.name}, " in ended.err
+    assert "built by the compiler" in ended.err
+    assert "NVIDIA H200" not in recon_command("report", "--probe", newer.name).out
+
+
+def test_a_probe_that_is_not_whole_says_what_it_lacks(recon_command: Recon, state: Path) -> None:
+    save(replace(probe(), complete=False, unknowns=(Unknown(REST, "gpu07", "it was stopped"),)), state)
+
+    assert "this probe is not whole: 5 measurements; it was stopped\n" in recon_command("report").err
+
+
+def test_what_was_built_is_a_row(recon_command: Recon, state: Path) -> None:
+    save(probe(), state)
+    rows = [line for line in recon_command("report").out.splitlines() if line.startswith("build\t")]
+    said = ["Compiled, not run", "tree_verify", "sm_120", "255", "104 KiB of 99.0 KiB", "1.32 KiB", "does not fit"]
+
+    assert [said] == [[cell for at, cell in enumerate(row.split("\t")) if at not in {0, 3}] for row in rows]
+
+
 def test_the_page_lies_below_reports_and_its_path_is_printed(
     recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +119,32 @@ def test_a_named_file_needs_no_reports_folder(recon_command: Recon, saved: tuple
 
     assert (0, f"{page}\n") == (ended.code, ended.out)
     assert page.exists()
+
+
+def test_a_page_gives_its_run_back(recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path) -> None:
+    page, data = tmp_path / "r.html", tmp_path / "r.json"
+    recon_command("report", "-o", f"html={page}", "-o", f"json={data}")
+    ended = recon_command("report", "--extract", str(page))
+    of_another = recon_command("report", "--extract", str(data))
+
+    assert (0, data.read_text()) == (ended.code, ended.out)
+    assert (3, "") == (of_another.code, of_another.out)
+    assert f"error: {data} is no page of recon: it holds no run\n" in of_another.err
+    assert 2 == recon_command("report", "--extract", str(tmp_path / "no.html")).code
+
+
+def test_hosts_are_renamed_in_every_format_and_in_the_name_of_the_page(
+    recon_command: Recon, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved = save(private(), state)
+    ended = recon_command("report", "--html", "--redact-hosts", "-o", "json=r.json", "-o", "text=r.txt")
+    page = next((tmp_path / "reports").iterdir())
+    text = (tmp_path / "r.json").read_text() + (tmp_path / "r.txt").read_text() + page.name
+
+    assert "gpu07" in saved.name
+    assert 0 == ended.code
+    assert [] == [name for name in TOLD if name in text]
 
 
 def test_nothing_saved_is_a_usage_error(recon_command: Recon) -> None:

@@ -1,6 +1,7 @@
 """`recon scan`: what it asks the stages, prints, saves, and how it ends."""
 
 import json
+import shutil
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,12 @@ import pytest
 
 from recon.cli.scan import held
 from recon.errors import Interrupted, NoEngine, NotFound
-from recon.pipeline import CACHE, ScanTargets, Settings
+from recon.pipeline import ScanTargets, Settings
 from recon.records.run import Run
-from recon.records.unknown import Unknown
+from recon.records.unknown import CACHE, Unknown
 from recon.runs.files import listing, load
 from tests.cli.conftest import Recon, Stages
+from tests.pipeline.engines import VLLM, tree
 from tests.report.hand import hostile, measurement, scan
 
 
@@ -37,6 +39,28 @@ def test_paths_and_releases_are_passed_on(recon_command: Recon, stages: Stages) 
 
     assert ScanTargets(("a", "b", "c"), ("vllm==1", "sglang==2"), local=False) == targets
     assert (False, 3) == (settings.compiled, settings.workers)
+
+
+def test_saved_runs_are_passed_on(recon_command: Recon, stages: Stages) -> None:
+    recon_command("scan", "--rejudge", "a", "--rejudge", "b")
+
+    assert ScanTargets((), (), local=False, runs=("a", "b")) == stages.asked[0][0]
+
+
+def test_a_run_is_judged_anew_without_its_tree(recon_command: Recon, state: Path, tmp_path: Path) -> None:
+    """From the command to the rows; then the cache is pruned, and that is said."""
+    folder = tree(tmp_path / "t", VLLM)
+    first = recon_command("scan", str(folder))
+    shutil.rmtree(folder)
+    (saved,) = listing(state)
+    again = recon_command("scan", "--rejudge", saved.path.name)
+    recon_command("cache", "prune", "--older-than", "0")
+    gone = recon_command("scan", "--rejudge", saved.path.name)
+
+    assert (first.code, first.out) == (again.code, again.out)
+    assert (3, "") == (gone.code, gone.out)
+    assert "not in the cache any more" in gone.err
+    assert "hint: Scan it again." in gone.err
 
 
 def test_folders_come_from_the_environment(recon_command: Recon, stages: Stages, tmp_path: Path) -> None:

@@ -38,6 +38,47 @@ def test_json_has_the_verdict_and_its_excerpts(recon_command: Recon) -> None:
     assert [638] == [each["line"] for each in row["excerpts"]]
 
 
+def test_without_a_capability_all_are_listed_in_brief(recon_command: Recon) -> None:
+    rows = [line.split("\t") for line in recon_command("show", "--install", "vllm").out.splitlines()]
+    (found,) = json.loads(recon_command("show", "--install", "vllm", "--json").out)
+    first = next(each for each in scan().installs if each.id == found["install"]).verdicts[0]
+
+    assert {("vllm-0.20.1-3f2a91", 5)} == {(row[0], len(row)) for row in rows}
+    assert {row[1] for row in rows} == {each["capability"] for each in found["verdicts"]}
+    assert {row[3] for row in rows} == {each["place"] for each in found["verdicts"]}
+    assert {
+        "capability": first.capability,
+        "standing": first.standing.value,
+        "reach": first.reach and first.reach.value,
+        "own_word": None,
+        "reason": first.reason,
+        "place": f"{first.evidence[0].path}:{first.evidence[0].line}",
+    } == found["verdicts"][0]
+
+
+def test_a_person_gets_all_in_columns(recon_command: Recon) -> None:
+    out = recon_command("--color", "always", "show", "--install", "vllm").out
+
+    assert "\t" not in out
+    assert "  accept.tree.greedy  " in out
+
+
+def test_places_are_links_on_demand(recon_command: Recon) -> None:
+    """In colour and in JSON; never in a pipe."""
+    words = ("show", "accept.linear.greedy", "--install", "vllm", "--link", "vscode")
+    (row,) = json.loads(recon_command(*words, "--json").out)
+    shown = recon_command("--color", "always", *words).out
+    at, address = next(iter(row["links"].items()))
+    found = next(each for each in scan().installs if each.id == row["install"])
+
+    assert f"vscode://file{found.location}/{at}" == address
+    assert f";{address}\x1b\\" in shown
+    assert "vscode:" not in recon_command(*words).out
+    assert "vscode:" not in recon_command("--color", "always", *words[:-2]).out
+    assert "links" not in json.loads(recon_command(*words[:-2], "--json").out)[0]
+    assert 2 == recon_command("show", "--link", "vscode").code
+
+
 def test_another_run_can_be_named(recon_command: Recon, saved: tuple[Path, Path]) -> None:
     assert 0 == recon_command("show", "pos.tree", "--run", str(saved[0])).code
     assert 2 == recon_command("show", "pos.tree", "--run", "nonsense").code

@@ -18,12 +18,14 @@ from recon.pipeline import ScanTargets, Settings
 from recon.ports import Reply, Silent
 from recon.records.run import Run
 from recon.report.html import render
+from recon.report.packed import taken_out
 from recon.report.view import Source, compose
 from recon.runs.files import save
 from recon.targets import Access
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import CHAIN, WALK, tree
 from tests.pipeline.test_hosts import Hosts, Reached, environment
+from tests.report.opened import scripts_of, unpacked
 
 SECRETS = {
     "user": "canary-user-a81f",
@@ -157,7 +159,9 @@ def scanned(settings: Settings, bundle: Path) -> Run:
 def shown(run: Run, folder: Path) -> str:
     """All that people and programs get to see of a run."""
     view = compose(run, [Source("scan", "run", run)], datetime.now(UTC))
-    return msgspec.json.encode(run).decode() + render(view) + save(run, folder).read_text()
+    page = render(view)
+    packed = "".join(map(json.dumps, unpacked(scripts_of(page)))) + taken_out(page).decode()
+    return msgspec.json.encode(run).decode() + page + packed + save(run, folder).read_text()
 
 
 def test_a_bundle_gives_the_verdicts_of_the_folder(scan: Scan, settings: Settings, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from recon.cutting import cut_out
 from recon.pipeline import ScanTargets, Settings, scan
 from recon.ports import Silent
 from recon.records.cut import CutFunction
+from recon.records.install import Install
+from recon.targets import Source
 from tests.pipeline.engines import CHAIN, VLLM, tree
 
 LAUNCHER = f"""
@@ -25,9 +27,13 @@ def accepted(want, draft, n: int):
 
 
 def cut(folder: Path, settings: Settings, files: dict[str, str | bytes]) -> dict[str, CutFunction]:
-    targets = ScanTargets((str(tree(folder, files)),), (), local=False)
-    installs = scan(targets, settings, Silent()).installs
-    return {each.symbol: each for each in cut_out(targets, installs, settings, Silent())}
+    functions: list[CutFunction] = []
+
+    def cutting(source: Source, install: Install) -> None:
+        functions.extend(cut_out(source, install, settings, Silent()))
+
+    scan(ScanTargets((str(tree(folder, files)),), (), local=False), settings, Silent(), cutting)
+    return {each.symbol: each for each in functions}
 
 
 def test_a_kernel_is_cut_with_the_function_that_hands_it_named_arguments(tmp_path: Path, settings: Settings) -> None:
@@ -47,3 +53,10 @@ def test_what_only_a_method_launches_is_told_and_not_cut(tmp_path: Path, setting
 
     assert "a part of a class" in found["GPUModelRunner.execute_model"].refused
     assert "" == found["GPUModelRunner.execute_model"].text
+
+
+def test_a_kernel_in_a_string_is_no_function_that_can_be_called(tmp_path: Path, settings: Settings) -> None:
+    walk = (Path(__file__).parent.parent / "detectors/shapes/tree/strings/first.py").read_text()
+    found = cut(tmp_path / "tree", settings, {**VLLM, "vllm/spec/walk.py": walk})
+
+    assert {"GPUModelRunner.execute_model"} == set(found)

@@ -7,8 +7,9 @@ import pytest
 
 from recon.judging import EXCERPT_COLUMNS, EXCERPT_LINES, MOST_NEAREST
 from recon.kept.kept import opened
-from recon.pipeline import CACHE, Settings
+from recon.pipeline import Settings
 from recon.records.install import Engine
+from recon.records.unknown import CACHE
 from recon.records.verdict import Standing
 from recon.runs.files import load, save
 from recon.sources.store import GRAPHS, BlobStore

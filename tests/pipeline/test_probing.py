@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from recon import probing
-from recon.errors import GpuBusy, NotFound, NoTorch
+from recon.errors import GpuBusy, NotFound, NoTorch, Unreachable, Unreadable
 from recon.facts.gpus import HANGS
 from recon.hosts.local import LocalShell
 from recon.pipeline import Settings
 from recon.ports import Silent
 from recon.probes.run import ProbeResult, reusable
 from recon.probing import ProbeRequest, earlier, plan_of
+from recon.records.cut import CutFunction
 from recon.records.host import Gpu, Host, PythonEnv
 from recon.records.run import Run
+from recon.records.unknown import REST, Unknown
 from recon.runs.files import save
 from recon.targets import NO_GPUS
 from tests.pipeline.engines import VLLM, tree
@@ -70,7 +73,7 @@ def test_an_environment_that_could_not_run_the_payload_is_passed_over_with_its_r
 def test_where_no_environment_has_torch_their_number_is_said(tmp_path: Path) -> None:
     bare = PythonEnv(str(tmp_path), "venv", "3.12", (str(tmp_path / "nothing"),))
 
-    with pytest.raises(NoTorch, match="no torch and triton in the 1 Python environments of gpu1") as caught:
+    with pytest.raises(NoTorch, match="no torch and triton in the 1 Python environment of gpu1") as caught:
         chosen(host(bare))
     assert "--environment FOLDER" in caught.value.hint
 
@@ -128,7 +131,7 @@ def test_fresh_measures_all_of_it_again(
 
     def carried(*_words: object, known: Mapping[str, object], **_named: object) -> ProbeResult:
         told.append(len(known))
-        return ProbeResult((), (), (), taken_over=len(known))
+        return ProbeResult((), (), (), taken_over=len(known), seconds=61.0, processor_seconds=47.0)
 
     one = measurement("tree_verify", "subject", 9.0)
     monkeypatch.setattr(probing, "earlier", lambda *_words: {one.key: one})
@@ -137,6 +140,32 @@ def test_fresh_measures_all_of_it_again(
 
     assert [known] == told
     assert bool(known) == any("--fresh" in note for note in found.host.notes)
+    assert "the payload worked for 61 s there, and took 47 s of processor time" in found.host.notes
+    assert not any("left out" in note for note in found.host.notes)
+
+
+def test_a_payload_that_died_before_it_had_a_result_leaves_no_run(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of it would hold nothing, and be taken for the newest."""
+    died = ProbeResult((), (), (Unknown(REST, "here", "the payload ended early: exit status 9"),), complete=False)
+    request = dataclasses.replace(REQUEST, python="sh")
+    monkeypatch.setattr(probing, "run_plan", lambda *_words, **_named: died)
+
+    with pytest.raises(Unreadable, match="ended early: exit status 9"):
+        probing.probed(request, settings, Silent())
+
+    monkeypatch.setattr(probing, "run_plan", lambda *_words, **_named: dataclasses.replace(died, failures={0: "no"}))
+
+    assert not probing.probed(request, settings, Silent()).result.complete
+
+
+def test_what_is_left_out_for_its_memory_is_counted() -> None:
+    small = dataclasses.replace(REQUEST, max_memory_bytes=40 << 20)
+    cases = [len({(each.probe, str(each.axes)) for each in plan_of(asked).entries}) for asked in (REQUEST, small)]
+
+    assert cases[0] - cases[1] == probing.too_large(small) > 0
+    assert 0 == probing.too_large(dataclasses.replace(small, mode="interpret"))
 
 
 def test_a_model_gives_its_shapes_to_the_cases() -> None:
@@ -180,3 +209,33 @@ def test_a_driver_that_hangs_is_not_asked_again(
         probing.probed(request, settings, Silent())
 
     assert asked == len(runs)
+
+
+def test_what_functions_of_an_engine_did_is_kept_where_nothing_can_be_timed_behind_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = CutFunction("i", "p/a.py", "f", 3, "p.a", "def f(): pass", (), ("p/a.py:f",), (), ("p/a.py:f",), ())
+    said = json.dumps({"how": "cut", "shown": [], "why": "nothing fits"})
+    carried = iter([ProbeResult((), (BLACKWELL,), (), answers={0: said})])
+
+    def carry(*_words: object, **_named: object) -> ProbeResult:
+        for each in carried:
+            return each
+        raise Unreachable("gpu1: no answer")
+
+    monkeypatch.setattr(probing, "run_plan", carry)
+    found = probing.probed(dataclasses.replace(REQUEST, python="sh"), settings, Silent(), (cut,))
+
+    assert ["nothing fits"] == [each.why for each in found.behaviours]
+    assert (False, ("gpu1: no answer",)) == (found.result.complete, tuple(each.why for each in found.result.unknowns))
+
+
+def test_a_gpu_has_the_index_that_its_host_gives_it(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the payload the GPU that was chosen is the only one."""
+    third = dataclasses.replace(BLACKWELL, index=3)
+    others = [dataclasses.replace(BLACKWELL, uuid=f"GPU-other-{number}", index=number) for number in range(3)]
+    monkeypatch.setattr(probing, "surveyed", lambda *_words: (host(gpus=(*others, third)), ()))
+    monkeypatch.setattr(probing, "run_plan", lambda *_words, **_named: ProbeResult((), (BLACKWELL,), ()))
+    found = probing.probed(dataclasses.replace(REQUEST, python="sh"), settings, Silent())
+
+    assert (third,) == found.host.gpus

@@ -1,14 +1,18 @@
 """Several targets, this machine, and a scan that is stopped."""
 
 import sqlite3
+import weakref
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recon import pipeline, targets
 from recon.errors import Interrupted, NoEngine, NotFound, Unreadable
+from recon.index.index import Index, index_of
+from recon.index.names import Names
 from recon.judging import excerpts_of
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Silent
@@ -57,6 +61,25 @@ def test_folders_side_by_side_are_told_apart(scan: Scan, tmp_path: Path) -> None
 
     assert [str(tmp_path / name) for name in names] == [each.location for each in run.installs]
     assert ["first", "second_fork"] == [each.id.partition("-")[0] for each in run.installs]
+
+
+def test_what_was_made_for_a_tree_is_gone_when_the_next_one_is_read(
+    scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looks through a tree's index for garbage while it is of use, but two of them are never held at once."""
+    made: list[weakref.ref[Names]] = []
+    held = []
+
+    def noted(*given: Any, **named: Any) -> Index:
+        held.append(sum(one() is not None for one in made))
+        index = index_of(*given, **named)
+        made.append(weakref.ref(index.names))
+        return index
+
+    monkeypatch.setattr("recon.judging.index_of", noted)
+    scan(*(tree(tmp_path / name, {"eng/walk.py": WALK, f"eng/{name}.py": b""}) for name in ("one", "two", "three")))
+
+    assert [0, 0, 0] == held
 
 
 def test_a_folder_of_several_names_is_one_install(scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +249,7 @@ class Impatient(Silent):
         self.left = number
 
     def start(self, task: str, total: int | None) -> None:
-        self.left -= task == self.task
+        self.left -= task.endswith(self.task)
         if not self.left:
             raise KeyboardInterrupt
 

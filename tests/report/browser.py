@@ -100,15 +100,35 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=scheme)
         self.call("Page.navigate", url=page.absolute().as_uri() + fragment)
         end = time.monotonic() + TIMEOUT_S
-        while self.evaluate("document.readyState") != "complete":
+        while self.evaluate("document.documentElement?.dataset.ready") != "yes":
             assert time.monotonic() < end
             time.sleep(0.05)
 
     def evaluate(self, expression: str) -> Any:
-        """Value of a JavaScript expression in the page."""
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Value of a JavaScript expression in the page; of a promise, what it brings."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
+
+    def wait(self, expression: str) -> None:
+        """Wait until a JavaScript expression is true."""
+        end = time.monotonic() + TIMEOUT_S
+        while not self.evaluate(f"!!({expression})"):
+            assert time.monotonic() < end, expression
+            time.sleep(0.02)
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, as a person does."""
+        codes = {"Tab": 9, "Enter": 13, "ArrowDown": 40, "Backspace": 8}
+        for key in keys:
+            words = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0]))}
+            text = "\r" if key == "Enter" else key if len(key) == 1 else ""
+            self.call("Input.dispatchKeyEvent", type="keyDown", **words, **({"text": text} if text else {}))
+            self.call("Input.dispatchKeyEvent", type="keyUp", **words)
+
+    def type(self, text: str) -> None:
+        """Type a text where the focus is."""
+        self.call("Input.insertText", text=text)
 
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         """Save what is seen, or the whole page."""

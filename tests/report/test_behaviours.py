@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from recon.records.behaviour import Behaviour, Claim, ShownRule
-from recon.report import html, terminal
+from recon.report import html, terminal, tsv
 from recon.report.behaviours import seen
 from recon.report.view import View, compose
 from recon.runs.files import encode
@@ -46,6 +46,28 @@ def test_a_row_says_rule_setting_verdict_and_how() -> None:
     assert "120 draws" in denies.how
     assert "the only rule seen is another one" in denies.how
     assert "it could not be cut: too big" == mute.how
+
+
+def test_rows_of_a_pipe_show_them_with_full_places() -> None:
+    rows = [row.split("\t") for row in tsv.render(view()).splitlines()]
+    ours = [row[1:] for row in rows if row[0] == "behaviour"]
+
+    assert ["e/a.py:7 other", "e/a.py:7 walk", "e/a.py:7 mute"] == [row[1] for row in ours]
+    assert {"i"} == {row[0] for row in ours}
+    assert "accept.tree.greedy: contradicts" == ours[0][3]
+    assert ["tree greedy (fast True)", "none"] == [ours[1][2], ours[2][2]]
+    assert {5} == {len(row) for row in ours}
+
+
+def test_what_was_not_captured_is_told_so_wherever_its_time_stands() -> None:
+    run = hand.probe()
+    first = next(each for each in run.measurements if each.spread)
+    shown = compose(replace(run, measurements=(replace(first, captured=False),)), [], datetime(2030, 1, 1, tzinfo=UTC))
+    (row,) = (row.split("\t") for row in tsv.render(shown).splitlines() if row.startswith("measurement"))
+
+    assert "queued" == row[-1]
+    assert ", queued" in terminal.screen(shown)
+    assert ", queued" in html.render(shown)
 
 
 def test_terminal_page_and_json_show_them() -> None:

@@ -106,7 +106,7 @@ def test_colour_codes_are_ours_alone() -> None:
 def test_rows_for_a_pipe_have_full_places_and_one_record_a_line() -> None:
     rows = [row.split("\t") for row in tsv.render(hostile_view()).splitlines()]
 
-    assert {"decision": 5, "verdict": 9, "measurement": 10, "unknown": 4} == {row[0]: len(row) for row in rows}
+    assert {"decision": 5, "verdict": 10, "measurement": 11, "unknown": 4} == {row[0]: len(row) for row in rows}
     assert any(row[6] == "vllm/v1/sample/rejection_sampler.py:640" for row in rows if row[0] == "verdict")
 
 

@@ -1,22 +1,24 @@
 """One view: every format shows the same answers, and a scan and a probe join as they should."""
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
 
 from recon.errors import NotFound
 from recon.estimates.decision import decide
+from recon.estimates.knees import knees_of
 from recon.records.host import Host
-from recon.records.measurement import Resources
+from recon.records.measurement import Burst, Floor, Measurement, Resources, Spread
 from recon.records.verdict import Standing
 from recon.report import html, json_v1, terminal, tsv
+from recon.report.curves import knees_words
 from recon.report.format import format_named, formats
 from recon.report.join import joined
 from recon.report.view import View
 from recon.report.words import STANDINGS
 from tests.report.hand import DEVICE, H200, HOST, measurement, probe, scan
+from tests.report.opened import scripts_of, unpacked, words
 from tests.report.views import both_view, scan_view, view_of
 
 
@@ -33,6 +35,7 @@ def test_every_format_shows_the_same_counts() -> None:
     counts = expected_counts()
     rows = [row.split("\t") for row in tsv.render(view).splitlines()]
     page = html.render(view)
+    in_page = words(unpacked(scripts_of(page))[0])
     encoded = json.loads(json_v1.render(view))
     in_json = [verdict["standing"] for install in encoded["installs"] for verdict in install["verdicts"]]
     for standing, word in STANDINGS.items():
@@ -40,7 +43,7 @@ def test_every_format_shows_the_same_counts() -> None:
 
         assert counts[standing] == sum(row[0] == "verdict" and row[4].split(",")[0] == word.text for row in rows)
         assert counts[standing] == in_json.count(standing.value)
-        assert counts[standing] == len(re.findall(f'<details class="f" [^>]*data-standing="{word.style}"', page))
+        assert counts[standing] == in_page.count(word.text)
         assert said in view.counts
     assert f"In all: {view.counts}." in terminal.screen(view)
     assert f'<p class="counts">{view.counts}</p>' in page
@@ -165,8 +168,16 @@ def test_a_run_without_estimates_says_why(change: dict[str, object], lead: str) 
     assert lead == view_of(replace(made, **change)).lead  # type: ignore[arg-type]  # fields by name
 
 
+def test_kernels_that_were_timed_without_an_engine_are_not_called_untimed() -> None:
+    timed = replace(probe(), estimates=(), installs=())
+    untimed = replace(timed, measurements=tuple(replace(each, spread=None) for each in timed.measurements))
+
+    assert "Kernels were timed, and no engine was scanned with them." == view_of(timed).lead
+    assert "Kernels were checked or built, none was timed, and no engine was scanned." == view_of(untimed).lead
+
+
 def test_the_formats_are_those_that_help_texts_name() -> None:
-    assert {"html", "json", "text", "tsv"} == set(formats())
+    assert {"csv", "html", "json", "markdown", "sarif", "text", "tsv"} == set(formats())
 
 
 def test_a_misspelt_format_is_answered_with_the_nearest() -> None:
@@ -207,3 +218,68 @@ def test_an_id_that_is_another_hosts_name_moves_no_install() -> None:
     assert {HOST.name} == {column.host for column in view.columns}
     assert () == view.hosts[-1].installs
     assert len(one.installs) == len(view.hosts[0].installs)
+
+
+def curve(kernel: str, times: dict[int, float], **case: int | str) -> list[Measurement]:
+    return [measurement(kernel, "subject", us, case={"m": tokens, **case}) for tokens, us in times.items()]
+
+
+def test_a_curve_is_one_line_on_the_screen_and_in_the_page_and_its_points_are_in_the_page() -> None:
+    up, down = {1: 100.0, 128: 109.0, 192: 151.0, 512: 298.0}, {1: 10.0, 2: 19.0, 512: 20.0}
+    measured = (*curve("gemm.torch", up, weight="up"), *curve("gemm.torch", down, weight="down"))
+    view = view_of(replace(probe(), measurements=measured, estimates=decide((), (HOST,), measured)))
+    screen, page, rows = terminal.screen(view), html.render(view), tsv.render(view)
+    (group,) = view.timings
+
+    assert [("weight up", "128", "1.51x (1.47 to 1.56) at 192, 2.98x (2.89 to 3.07) at 512")] == [
+        (each.case, each.free, each.then) for each in group.curves if each.first == "100 µs at 1"
+    ]
+    assert ["not at all"] == [each.free for each in group.curves if each.case == "weight down"]
+    assert all(each.on_curve for each in group.timings)
+    assert 2 == screen.count("gemm.torch")
+    assert 2 == rows.count("\nknee\t")
+    assert 7 + 2 == page.count('<th scope="row">gemm.torch')
+
+
+def test_a_weight_whose_second_point_cannot_be_told_is_not_called_dear() -> None:
+    measured = curve("gemm.torch", {1: 100.0, 2: 125.0, 512: 300.0}, weight="up")
+    view = view_of(replace(probe(), measurements=tuple(measured), estimates=decide((), (HOST,), measured)))
+
+    assert ["unclear at 2"] == [each.free for group in view.timings for each in group.curves]
+
+
+def test_a_point_that_disagrees_stays_on_the_screen() -> None:
+    whole = curve("gemm.torch", {1: 100.0, 2: 101.0, 4: 102.0}, weight="up")
+    wrong = measurement("gemm.torch", "subject", 5.0, mismatches=1, case={"m": 8, "weight": "up"})
+    view = view_of(replace(probe(), measurements=(*whole, wrong), estimates=decide((), (HOST,), whole)))
+
+    assert "disagrees in 1 of 12 cases" in terminal.screen(view)
+
+
+def test_knees_of_a_kernel_are_one_sentence() -> None:
+    up, down = {1: 100.0, 128: 109.0, 192: 151.0}, {1: 10.0, 64: 11.0, 128: 20.0}
+    both = knees_of([*curve("gemm.torch", up, weight="up"), *curve("gemm.torch", down, weight="down")])
+
+    said = f"On {DEVICE.name}, gemm.torch takes at most 1.25x the time of the fewest tokens up to"
+
+    assert (f"{said} 64 to 128 tokens, by the case.",) == knees_words(both)
+    assert knees_words(both[:1])[0].endswith("up to 128 tokens.")
+
+
+def test_times_that_the_host_had_a_hand_in_are_told_apart() -> None:
+    graph = measurement("tree.expand", "subject", 15.0)
+    host = replace(measurement("tree.host", "baseline", 300.0), captured=False)
+    (group,) = view_of(replace(probe(), measurements=(graph, host))).timings
+
+    assert "Not from a graph, so with the host's own time: tree.host." in group.note
+    assert "tree.expand" not in group.note
+
+
+def test_a_burst_is_told_beside_the_sustained_time() -> None:
+    burst = Burst(Spread(8.4, 8.3, 8.5, 8.3, 8.5, 7), (8.4,) * 7, Floor(4.0, "memory", "in bursts"), None)
+    made = replace(measurement("tree_verify", "subject", 10.4), burst=burst)
+    view = view_of(replace(probe(), measurements=(made,)), "probe")
+    words = "after rests 8.40 \N{MICRO SIGN}s, 2.10x the floor"
+
+    assert words == view.timings[0].timings[0].burst
+    assert words in html.render(view)

@@ -1,12 +1,13 @@
 """The runs made by hand as views, at a fixed moment."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from recon.estimates.decision import decide
 from recon.records.run import Run
 from recon.report.join import joined
 from recon.report.view import Source, View, compose
-from tests.report.hand import hostile, probe, scan
+from tests.report.hand import hostile, measurement, probe, scan
 
 NOW = datetime(2026, 11, 30, 14, 0, tzinfo=UTC)
 
@@ -25,6 +26,19 @@ def both_view() -> View:
     """The scan and the probe of its host."""
     sources = (Source("scan", "scan.json", scan()), Source("probe", "probe.json", probe()))
     return compose(joined(scan(), probe(), decide), sources, NOW)
+
+
+def charted_view() -> View:
+    """As `both_view`, with times at three batches, which are enough for a chart."""
+    made = probe()
+    more = tuple(
+        measurement(kernel, role, factor * batch, case={"batch": batch, "nodes": 64, "dtype": "bf16"})
+        for batch in (1, 8, 32)
+        for kernel, role, factor in (("linear_verify", "baseline", 8.6), ("tree_verify", "subject", 10.4))
+    )
+    made = replace(made, measurements=made.measurements + more)
+    sources = (Source("scan", "scan.json", scan()), Source("probe", "probe.json", made))
+    return compose(joined(scan(), made, decide), sources, NOW)
 
 
 def hostile_view() -> View:

@@ -265,7 +265,7 @@ def test_a_newest_file_that_cannot_be_read_lets_no_older_one_answer(tmp_path: Pa
         files.newest(tmp_path, "probe", HOST.id, option="--probe")
 
     assert caught.value.hint.endswith(f"with --probe, or remove this one: recon runs rm {name}")
-    assert [files.UNREADABLE, ""] == [files.flaw(each.path) for each in files.listing(tmp_path)]
+    assert [files.UNREADABLE, ""] == [files.gist(each.path).flaw for each in files.listing(tmp_path)]
 
 
 def test_an_older_file_that_cannot_be_read_does_not_matter(tmp_path: Path) -> None:

@@ -177,14 +177,15 @@ def planted(tmp_path: Path) -> dict[str, str]:
 def test_no_secret_of_a_host_is_in_any_output_run_audit_file_or_log(yard: Yard, client: Client, tmp_path: Path) -> None:
     """Many are planted; the cache alone keeps what they stand in, for its owner alone."""
     yard.server(environment=planted(tmp_path))
-    outputs = [word for name in ("html", "json", "text", "tsv") for word in ("-o", f"{name}={tmp_path}/out.{name}")]
+    names = ("csv", "html", "json", "markdown", "sarif", "text", "tsv")
+    outputs = [word for name in names for word in ("-o", f"{name}={tmp_path}/out.{name}")]
     process = client.recon("--host", "gpu1", "--batch", *outputs)
     printed = "".join(process.communicate(timeout=90))
     written = [*(tmp_path / "client/state").rglob("*.json*"), *tmp_path.glob("out.*")]
     texts = {str(path): path.read_text(errors="replace") for path in written} | {"printed": printed}
 
     assert 4 == texts[f"{tmp_path}/out.json"].count(HIDDEN), "lines with secrets in them are cited"
-    assert 6 == len(written)
+    assert 2 + len(names) == len(written)
     assert {} == {name: kept for name, text in texts.items() if (kept := [one for one in SECRETS if one in text])}
     assert ({0o600}, {0o700}) == modes(tmp_path / "client")
 
