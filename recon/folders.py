@@ -16,5 +16,5 @@ def make_private(folder: Path) -> None:
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
-    if not missing:
+    if not folder.is_dir():  # asked again: somebody else may have made it meanwhile
         raise NotADirectoryError(20, "Not a directory", str(folder))

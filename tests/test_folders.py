@@ -1,7 +1,9 @@
 """Folders for what is kept."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -30,3 +32,16 @@ def test_a_file_in_the_way_is_an_error(tmp_path: Path) -> None:
         make_private(tmp_path / "file")
     with pytest.raises(NotADirectoryError):
         make_private(tmp_path / "file/below")
+
+
+def test_several_may_make_a_folder_at_once(tmp_path: Path) -> None:
+    """As hosts do that are scanned abreast: whoever comes second finds it made, between one look and the next."""
+    together = Barrier(8)
+
+    def make(folder: Path) -> None:
+        together.wait(timeout=60)
+        make_private(folder)
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(300):
+            list(pool.map(make, [tmp_path / f"{number}/state/audit"] * 8))
