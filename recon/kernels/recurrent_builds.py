@@ -20,6 +20,8 @@ DELTA = {"KEY_HEADS": 16, "VALUE_HEADS": 48, "KEY": 128, "VALUE": 128}
 MAMBA = {"GROUPS": 8, "HEADS": 128, "VALUE": 64, "STATE": 128}
 HOPPER_ROWS, HOPPER_COLUMNS = 64, 64
 """Rows from which products are those of groups of warps, and the least columns that these may then have."""
+WARP_TILE = 128
+"""Elements of the least product that a warp makes by itself: 16 rows of 8 columns."""
 LEAST_FEATURES = 16
 """Of a head: what matrix units take."""
 CHANNELS = 10_240
@@ -31,7 +33,9 @@ def tiles_of(card: Card, nodes: int, columns: int, programs: int, *, light: bool
     """Columns of a program, features that it multiplies at once, and its warps, to choose from.
 
     On Hopper at least 64 columns to four warps: below, what Triton 3.6 made of products whose right side is so narrow
-    read shared memory behind its end. Elsewhere operands come through registers, a few features at a time.
+    read shared memory behind its end. Elsewhere operands come through registers, a few features at a time. Nowhere more
+    warps than a product of so few rows and columns has tiles: where they shared tiles, what Triton 3.6 made of chained
+    products of 16 by 16 gave other numbers at each launch.
 
     Args:
         card: The GPU.
@@ -44,11 +48,15 @@ def tiles_of(card: Card, nodes: int, columns: int, programs: int, *, light: bool
         ValueError: on Hopper there are too few columns for so many nodes.
     """
     if card.capability != HOPPER:
-        return (32, 32, 8), (64, 128, 8)
-    if columns < HOPPER_COLUMNS and lanes_of(nodes) >= HOPPER_ROWS:
+        tiles: tuple[tuple[int, int, int], ...] = ((32, 32, 8), (64, 128, 8))
+    elif columns < HOPPER_COLUMNS and lanes_of(nodes) >= HOPPER_ROWS:
         raise ValueError(f"heads of {columns} features with {nodes} nodes are not provided for on this GPU")
-    wide = light and columns > 64 and programs > 2 * card.multiprocessors
-    return ((128, 128, 4),) if wide else ((64, 128, 4),)
+    else:
+        wide = light and columns > 64 and programs > 2 * card.multiprocessors
+        tiles = ((128 if wide else 64, 128, 4),)
+    return tuple(
+        (block, chunk, min(warps, lanes_of(nodes) * min(block, columns) // WARP_TILE)) for block, chunk, warps in tiles
+    )
 
 
 def refuse_odd(**features: int) -> None:

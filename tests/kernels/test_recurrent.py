@@ -186,6 +186,22 @@ def test_products_too_narrow_for_hopper_are_not_asked_for_there() -> None:
                 variant.configs(awkward(1, 40) | narrow, hopper)
 
 
+@pytest.mark.parametrize("kernel", ["delta_matrix", "ssd_matrix"])
+@pytest.mark.parametrize("capability", [HOPPER, (12, 0)])
+@pytest.mark.parametrize("features", [16, 32, 64, 128])
+@pytest.mark.parametrize("nodes", [1, 16, 17, 32])
+def test_no_warp_is_without_a_tile_of_its_own(
+    kernel: str, capability: tuple[int, int], features: int, nodes: int
+) -> None:
+    """A tile is 16 rows of 8 columns. Where warps shared them, chained products of 16 by 16 changed from run to run."""
+    axes = awkward(1, nodes, linear_value_dim=features, mamba_head_dim=features)
+    for variant in op_of(kernel).variants.values():
+        for config in variant.configs(axes, Card(132, 4e12, capability=capability)):
+            columns = min(int(config["block"]), features)
+
+            assert 1 <= int(config["warps"]) <= (16 if nodes <= 16 else 32) * columns // (16 * 8)
+
+
 def test_states_are_kept_for_none_the_last_or_every_node() -> None:
     for kernel in ("delta_step", "ssd_step"):
         made = {
