@@ -365,7 +365,7 @@ def _until(plan: Plan, begin: float, write: Write, device_s: Callable[[], float]
         if time.monotonic() - begin > plan.deadline_s:
             write(Failed(entry.id, "plan", f"left out: {plan.deadline_s:.0f} s were over"))
         elif device_s() > plan.device_limit_s:
-            write(Failed(entry.id, "plan", f"left out: its {plan.device_limit_s:.0f} s of device time were over"))
+            write(Failed(entry.id, "plan", f"left out: its {plan.device_limit_s:.1f} s of the device time were over"))
         else:
             yield entry
 
