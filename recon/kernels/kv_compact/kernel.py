@@ -105,7 +105,7 @@ def rows(work: Work, config: Axes) -> None:
 
 CONFIGS: tuple[Axes, ...] = tuple(
     {"few": 4, "columns": columns, "warps": warps}
-    for columns, warps in ((512, 1), (512, 2), (512, 4), (512, 8), (256, 2), (256, 4))
+    for columns, warps in ((512, 1), (512, 2), (512, 4), (256, 2), (256, 4))
 )
 
 
