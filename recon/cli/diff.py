@@ -23,7 +23,7 @@ def diff(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
-    """Compare two saved runs: verdicts and their places, the files that they rest on, and times of kernels.
+    """Compare two saved runs: verdicts, their places, your own words on them, their files, and times of kernels.
 
     A time is called faster, slower or the same by the intervals of both medians, and only where card, driver,
     libraries, limits and the way of timing are equal; else it is said what differs, and nothing is told.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from recon.records.measurement import Spread
-from recon.records.verdict import Reach, Standing
+from recon.records.verdict import OwnWord, Reach, Standing
 
 
 class Outcome(Enum):
@@ -40,7 +40,7 @@ class TimeChange:
 
 @dataclass(frozen=True, slots=True)
 class VerdictChange:
-    """One capability that two trees are judged differently on, or with other evidence."""
+    """One capability that two trees are judged otherwise on, with other evidence, or with another word of a user's."""
 
     capability: str
     before: Standing | None
@@ -58,6 +58,21 @@ class VerdictChange:
     One whose line alone is another is in neither, nor is one that the other run names behind its best, if the standing
     is the same.
     """
+    own_word_before: OwnWord | None
+    """What the user says instead of the first verdict; it changes with its standing or reason, not with its file."""
+    own_word_after: OwnWord | None
+
+    @property
+    def is_other_verdict(self) -> bool:
+        """Whether recon judged otherwise, or by other places: more than the user's own word changed."""
+        before, after = (self.before, self.reach_before), (self.after, self.reach_after)
+        return before != after or bool(self.gone or self.come)
+
+    @property
+    def is_other_word(self) -> bool:
+        """Whether the user's own word came, went, or says something else; in which file it is said is nothing."""
+        said = [(each.standing, each.reason) if each else None for each in (self.own_word_before, self.own_word_after)]
+        return said[0] != said[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class InstallChange:
     verdicts: tuple[VerdictChange, ...]
     """Those that changed."""
     unchanged: int
-    """Verdicts that are the same with the same evidence."""
+    """Verdicts that are the same with the same evidence and the same word of the user's."""
     files: tuple[FileChange, ...]
     files_why: str
     """Why files could not be compared; empty where they were."""

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 
 from recon.records.difference import FileChange, InstallChange, Outcome, RunDifference, TimeChange, VerdictChange
-from recon.records.verdict import Reach, Standing
+from recon.records.verdict import OwnWord, Reach, Standing
 from recon.report.numbers import NOTHING, counted, microseconds, ratio, ratios
 from recon.report.terminal import text, written
 from recon.report.text import visible
@@ -33,6 +33,7 @@ def diff_rows(difference: RunDifference) -> str:
     Columns by kind of row:
         differs    what of the runs themselves is not equal
         verdict    tree before, tree after, capability, answer before, answer after, places gone, places come
+        word       tree before, tree after, capability, your own word before, after: what you say instead of the answer
         file       tree before, tree after, path, how it changed, capabilities
         unread     tree before, tree after, why files could not be compared
         tree       tree before, tree after, that it is in one run alone
@@ -44,7 +45,9 @@ def diff_rows(difference: RunDifference) -> str:
         rows += [
             ("verdict", *trees, each.capability, *answers(each), "; ".join(each.gone), "; ".join(each.come))
             for each in one.verdicts
+            if each.is_other_verdict
         ]
+        rows += [("word", *trees, each.capability, *own_words(each)) for each in one.verdicts if each.is_other_word]
         rows += [("file", *trees, each.path, each.change, ", ".join(each.capabilities)) for each in one.files]
         rows += [("unread", *trees, one.files_why)] if one.files_why else []
         rows += [("tree", *trees, only_words(one))] if only_words(one) else []
@@ -70,6 +73,11 @@ def answers(change: VerdictChange) -> tuple[str, str]:
     return _answer(change.before, change.reach_before), _answer(change.after, change.reach_after)
 
 
+def own_words(change: VerdictChange) -> tuple[str, str]:
+    """What the user said instead before and after, with why and where: `no: it has gaps (recon.toml)`."""
+    return _own(change.own_word_before), _own(change.own_word_after)
+
+
 def is_other_answer(change: VerdictChange) -> bool:
     """Whether more than the places changed."""
     before, after = answers(change)
@@ -89,10 +97,11 @@ def summary(difference: RunDifference) -> str:
     if both:
         changes = [each for one in both for each in one.verdicts]
         others = sum(map(is_other_answer, changes))
+        elsewhere = sum(each.is_other_verdict for each in changes) - others
         same = sum(each.unchanged for each in both)
-        parts.append(
-            f"{counted(others, 'answer')} changed, {len(changes) - others} rest on other places, {same} did not change"
-        )
+        parts.append(f"{counted(others, 'answer')} changed, {elsewhere} rest on other places, {same} did not change")
+        if said := sum(each.is_other_word for each in changes):
+            parts.append(f"your own word changed on {counted(said, 'verdict')}")
     if len(unread) < len(both):
         parts.append(f"{counted(sum(len(each.files) for each in both), 'file')} with a part in them changed")
     if unread:
@@ -144,8 +153,12 @@ def _install(change: InstallChange) -> Iterator[RenderableType]:
 def _verdict(change: VerdictChange) -> Iterator[RenderableType]:
     before, after = answers(change)
     yield text(f"{change.capability}: {before if before == after else f'{before} -> {after}'}", "bold")
-    if change.reason_after and change.reason_after != change.reason_before:
+    if change.is_other_verdict and change.reason_after and change.reason_after != change.reason_before:
         yield text(f"  {change.reason_after}", "dim")
+    if change.is_other_word:
+        same = "" if change.is_other_verdict else "judged as before, "
+        said = (each or "nothing" for each in own_words(change))
+        yield text(f"  {same}your own word: {' -> '.join(said)}", "bold")
     yield from (text(f"  - {each}", "red") for each in change.gone)
     yield from (text(f"  + {each}", "green") for each in change.come)
 
@@ -172,6 +185,10 @@ def _answer(standing: Standing | None, reach: Reach | None) -> str:
         return "not judged"
     word = STANDINGS[standing].text
     return f"{word}, {REACHES[reach]}" if reach else word
+
+
+def _own(word: OwnWord | None) -> str:
+    return f"{STANDINGS[word.standing].text}: {word.reason} ({word.origin})" if word else ""
 
 
 def _times(change: TimeChange) -> tuple[str, str]:

@@ -90,9 +90,10 @@ def _verdict(capability: str, before: Verdict | None, after: Verdict | None) -> 
         reason_after=after.reason if after else "",
         gone=_lacking(one, _known(after, wide=alike)),
         come=_lacking(other, _known(before, wide=alike)),
+        own_word_before=before.own_word if before else None,
+        own_word_after=after.own_word if after else None,
     )
-    same = (change.before, change.reach_before) == (change.after, change.reach_after)
-    return None if same and not (change.gone or change.come) else change
+    return change if change.is_other_verdict or change.is_other_word else None
 
 
 def _evidence(verdict: Verdict | None) -> tuple[Evidence, ...]:

@@ -10,7 +10,7 @@ import pytest
 from recon.cli.session import cache_dir
 from recon.records.run import Run
 from recon.records.source import Snapshot, SourceFile
-from recon.records.verdict import Standing
+from recon.records.verdict import OwnWord, Standing
 from recon.runs.files import save
 from recon.sources.store import BlobStore
 from tests.cli.conftest import Recon
@@ -82,6 +82,52 @@ def test_json_holds_what_rows_tell(recon_command: Recon, state: Path) -> None:
     assert ["slower", "cannot_tell", "cannot_tell"] == [each["outcome"] for each in made["times"]]
     assert ["slower", "cannot tell", "cannot tell"] == [row[4] for row in rows if row[0] == "time"]
     assert ["recon: 0.1.0 before, 0.2.0 after"] == made["differs"] == [row[1] for row in rows if row[0] == "differs"]
+
+
+def said(run: Run, word: OwnWord | None) -> Run:
+    """The run with a word on greedy acceptance of trees in each engine."""
+    return replace(
+        run,
+        installs=tuple(
+            replace(
+                install,
+                verdicts=tuple(
+                    replace(each, own_word=word) if each.capability == "accept.tree.greedy" else each
+                    for each in install.verdicts
+                ),
+            )
+            for install in run.installs
+        ),
+    )
+
+
+def test_a_users_own_word_is_told_apart_from_what_was_judged(
+    recon_command: Recon, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word = OwnWord(Standing.PRESENT, "our patch walks", "recon.toml")
+    words = ("diff", str(save(scan(), state)), str(save(said(scan(), word), state)))
+    rows = [row.split("\t") for row in recon_command(*words).out.splitlines()]
+    monkeypatch.setenv("COLUMNS", "120")
+    screen = recon_command("--color", "always", *words).out
+    made = json.loads(recon_command(*words, "--json").out)
+    definitions = json.loads(recon_command("schema").out)["$defs"]
+    jsonschema.validate(made, {"$ref": "#/$defs/RunDifference", "$defs": definitions})
+    (change,) = made["installs"][1]["verdicts"]
+
+    assert ["", "yes: our patch walks (recon.toml)"] == next(row[4:] for row in rows if row[0] == "word")
+    assert [] == [row for row in rows if row[0] == "verdict"]
+    assert "your own word changed on 3 verdicts" in screen
+    assert "judged as before, your own word: nothing -> yes: our patch walks (recon.toml)" in screen
+    assert ("absent", "absent") == (change["before"], change["after"])
+    assert (None, "present") == (change["own_word_before"], change["own_word_after"]["standing"])
+
+
+def test_an_answer_and_a_word_that_both_changed_are_both_told(recon_command: Recon, state: Path) -> None:
+    word = OwnWord(Standing.PRESENT, "our patch walks", "recon.toml")
+    out = recon_command("diff", str(save(said(scan(), word), state)), str(save(later(), state))).out
+    kinds = [row.split("\t")[0] for row in out.splitlines() if row.split("\t")[1:2] == ["vllm-0.20.1-3f2a91"]]
+
+    assert ["verdict", "word", "unread"] == kinds
 
 
 def test_a_screen_begins_with_how_much_changed(

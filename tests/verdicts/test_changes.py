@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from recon.records.install import Install
-from recon.records.verdict import Reach, Standing
+from recon.records.verdict import OwnWord, Reach, Standing
 from recon.verdicts.changes import installs_changed, paired
 from tests.report.hand import evidence, scan, verdict
 
@@ -44,6 +46,35 @@ def test_another_standing_and_another_reach_are_changes() -> None:
     assert ((), (f"{SAMPLER}:9 walk",)) == (change.verdicts[0].gone, change.verdicts[0].come)
     assert (Reach.ENABLED, Reach.WIRED) == (change.verdicts[1].reach_before, change.verdicts[1].reach_after)
     assert 6 == change.unchanged
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, OwnWord(Standing.PRESENT, "our patch walks", "recon.toml")),
+        (OwnWord(Standing.PRESENT, "our patch walks", "recon.toml"), None),
+        (OwnWord(Standing.PRESENT, "our patch walks", "recon.toml"), OwnWord(Standing.PARTIAL, "only greedily", "x")),
+        (OwnWord(Standing.PRESENT, "our patch walks", "recon.toml"), OwnWord(Standing.PRESENT, "it was merged", "x")),
+    ],
+)
+def test_the_users_own_word_alone_is_a_change_and_not_one_of_the_verdict(
+    before: OwnWord | None, after: OwnWord | None
+) -> None:
+    runs = [with_verdict(VLLM, "accept.tree.greedy", own_word=each) for each in (before, after)]
+    (change,) = installs_changed(runs[:1], runs[1:], nothing)
+    (verdict,) = change.verdicts
+
+    assert (before, after) == (verdict.own_word_before, verdict.own_word_after)
+    assert (Standing.ABSENT, Standing.ABSENT) == (verdict.before, verdict.after)
+    assert (False, True) == (verdict.is_other_verdict, verdict.is_other_word)
+    assert 7 == change.unchanged
+
+
+def test_a_word_that_is_said_in_another_file_is_the_same_word() -> None:
+    words = [OwnWord(Standing.PRESENT, "our patch walks", each) for each in ("recon.toml", "/elsewhere/recon.toml")]
+    runs = [with_verdict(VLLM, "accept.tree.greedy", own_word=each) for each in words]
+
+    assert () == installs_changed(runs[:1], runs[1:], nothing)[0].verdicts
 
 
 def test_a_place_that_moved_by_lines_is_the_same_place_and_another_symbol_is_not() -> None:
