@@ -44,7 +44,9 @@ def explain(
         session.data(msgspec.json.format(msgspec.json.encode(chosen), indent=1).decode() + "\n")
     elif capability:
         page = chosen[0]
-        session.data(f"{page.id}\n{visible(page.title)}\n\n{visible(page.help, keep=chr(10)).strip()}\n")
+        title, told = visible(page.title), visible(page.help, keep=chr(10)).strip()
+        head = "" if told.startswith(title) else f"{title}\n\n"  # pages of detectors begin with it
+        session.data(f"{page.id}\n{head}{told}\n")
     else:
         width = max(map(len, known), default=0)
         gap = "\t" if not session.screen else "  "

@@ -8,6 +8,7 @@ from typing import Any
 
 from recon.errors import ReconError
 from recon.kernels.wire import ENGINE, SCHEMA_VERSION, Entry, Plan
+from recon.probes.complaint import in_a_line
 from recon.probes.run import ProbeResult
 from recon.records.behaviour import Behaviour, Claim, ShownRule
 from recon.records.cut import CutFunction
@@ -239,7 +240,7 @@ def behaviour_of(
         ),
         "",
     )
-    why = str(answer.get("why", "")) or (unlike if not any(rule.rule for rule in rules) else "")
+    why = in_a_line(str(answer.get("why", "")) or (unlike if not any(rule.rule for rule in rules) else ""))
     rules = tuple(rule for rule in rules if rule.rule in _KNOWN)
     how = str(answer.get("how", ""))
     return Behaviour(
@@ -254,7 +255,7 @@ def behaviour_of(
         claims=tuple(claim(each, standings.get(each, ""), rules, why) for each in function.capabilities),
         taken=function.taken if how != "imported" else (),
         replaced=function.replaced if how != "imported" else (),
-        why=why[:1000],
+        why=why,
     )
 
 

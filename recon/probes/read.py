@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from recon.kernels import wire
+from recon.probes.complaint import in_a_line
 from recon.probes.plan import BYTES_OF, MATRIX_FLOPS_OF, bytes_moved, copies, matrix_flops
 from recon.probes.spread import spread_of
 from recon.records.host import Gpu
@@ -170,7 +171,7 @@ class Reading:
     def unknowns(self) -> tuple[Unknown, ...]:
         """What failed, disagreed, or could not be told for want of a ceiling."""
         unknowns = [
-            Unknown(f"{failure.stage} of {wire.name_of(entry)}", _words(entry.axes) or self.plan.mode, failure.why)
+            _unknown(f"{failure.stage} of {wire.name_of(entry)}", _words(entry.axes) or self.plan.mode, failure.why)
             for failure in self.failed
             for entry in (self.entry(failure.entry),)
         ]
@@ -178,7 +179,7 @@ class Reading:
             if result.agreement and result.agreement.mismatches:
                 entry = self.entry(result.entry)
                 why = f"it disagrees with its reference, so it is not timed: {result.agreement.detail}"
-                unknowns.append(Unknown(f"time of {wire.name_of(entry)}", _words(entry.axes), why))
+                unknowns.append(_unknown(f"time of {wire.name_of(entry)}", _words(entry.axes), why))
         return (*unknowns, *self._ceilings_missed())
 
     def _ceilings_missed(self) -> tuple[Unknown, ...]:
@@ -396,6 +397,12 @@ def _resources(built: wire.Compiled) -> Resources:
         shared_limit_bytes=built.shared_limit_bytes,
         fits=built.fits,
     )
+
+
+def _unknown(what: str, where: str, said: str) -> Unknown:
+    """What a program said, of which people get a line."""
+    why = in_a_line(said)
+    return Unknown(what, where, why, "" if said.strip() == why else said)
 
 
 def _words(axes: wire.Axes) -> str:

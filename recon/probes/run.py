@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from recon.errors import GpuBusy, GpuNotAllotted, NoGpu, NoTorch, ReconError, Unreadable
 from recon.kernels import wire
 from recon.ports import AttendingShell, Progress, Reply, Silent
+from recon.probes.complaint import in_a_line
 from recon.probes.read import Reading
 from recon.probes.ship import payload_digest, script_of
 from recon.records.host import Gpu
@@ -122,7 +123,7 @@ def run_plan(
         stopped=stopped,
         taken_over=len(reading.taken_over),
         answers=reading.behaved,
-        failures={each.entry: each.why for each in reading.failed},
+        failures={each.entry: in_a_line(each.why) for each in reading.failed},
         seconds=reading.done.seconds if reading.done else 0.0,
         processor_seconds=reading.done.processor_seconds if reading.done else 0.0,
     )
@@ -139,7 +140,7 @@ def _shortfall(reading: Reading, reply: Reply, trouble: ReconError | None, *, st
     if reading.done is None:
         return f"the payload ended early: {_last_words(reply)}{behind}"
     if reading.done.interrupted:
-        left_out = [each.why for each in reading.failed if each.stage == "plan"]
+        left_out = [in_a_line(each.why) for each in reading.failed if each.stage == "plan"]
         return f"the payload stopped: {left_out[-1] if left_out else 'it does not say why'}{behind}"
     return f"the payload came to its end{behind}" if behind else ""
 

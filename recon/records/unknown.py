@@ -48,3 +48,5 @@ class Unknown:
     """Path, host, kernel or release that it was asked of."""
     why: str
     """One sentence: what stood in the way."""
+    detail: str = ""
+    """All that a program said of it, where that is more than a line: kept for who mends it, and shown on no screen."""

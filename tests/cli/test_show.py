@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recon.detectors.registry import capabilities
 from recon.records.unknown import TARGET, Unknown
 from recon.runs.files import save
 from tests.cli.conftest import Recon, Stages
@@ -119,6 +120,14 @@ def test_an_explanation_is_the_detectors_page(recon_command: Recon, stages: Stag
     ended = recon_command("explain", "pos.tree")
 
     assert "pos.tree\nPositions by depth of the tree\n\nWhat it is\n    Positions by depth of the tree.\n" == ended.out
+
+
+def test_no_explanation_says_its_title_twice(recon_command: Recon) -> None:
+    for each in capabilities():
+        name, first, second, *_ = recon_command("explain", each.id).out.splitlines()
+
+        assert (each.id, "") == (name, second)
+        assert first.startswith(each.title)
 
 
 def test_without_a_name_all_capabilities_are_listed(recon_command: Recon, stages: Stages) -> None:

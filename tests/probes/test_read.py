@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from recon.kernels import wire
+from recon.probes.complaint import LONGEST, in_a_line
 from recon.probes.plan import BYTES_OF, plan_compile, plan_gpu, plan_interpret
 from recon.probes.read import Ceilings, Reading, ceilings_of, floor_of
 from recon.records.measurement import Measurement
@@ -163,6 +164,41 @@ def test_a_failure_is_an_unknown_with_its_stage_and_case() -> None:
     assert "tune of tree_greedy.fused" == unknown.what
     assert "batch=1 nodes=64 vocab=151936" in unknown.where
     assert "TooLarge: 9 bytes" == unknown.why
+
+
+SAID = (
+    "InductorError: InvalidCxxCompiler: No working C++ compiler found: (None, '/bin/false')\n\nSet DYNAMO_VERBOSE=1\n",
+    "CompilationError: at 3:20:\ndef k(x, n):\n    tl.store(x, a.foo)\n        ^\nAttributeError('no attribute foo')",
+    "InductorError: CompilationError: at 7:4:\ndef k(x):\n\n    y\n    ^\nNameError('y is not defined')\n\nSet VERBOSE",
+    "CalledProcessError: Command '['gcc', " + "'/tmp/a/rather/long/path.c', " * 40 + "]' returned status 1.",
+    "\n\n  RuntimeError: \r\n\x1b[31m" + "word " * 300,
+    "",
+)
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("kind", ["failed", "disagrees"])
+def test_whatever_a_library_says_is_one_line_and_all_of_it_is_kept(said: str, kind: str) -> None:
+    line = (
+        wire.Failed(TREE.id, "tune", said)
+        if kind == "failed"
+        else wire.Result(TREE.id, wire.Agreement(2, 1, said), None, None, None)
+    )
+    unknown = reading_of(line).unknowns()[0]
+
+    assert 1 >= len(unknown.why.splitlines())
+    assert LONGEST >= len(unknown.why)
+    assert said.strip() in (unknown.detail or unknown.why)
+
+
+def test_the_line_tells_what_happened_with_the_value() -> None:
+    told = [in_a_line(each) for each in SAID[:4]]
+
+    assert "InductorError: InvalidCxxCompiler: No working C++ compiler found: (None, '/bin/false')" == told[0]
+    assert "CompilationError: at 3:20: AttributeError('no attribute foo')" == told[1]
+    assert "InductorError: CompilationError: at 7:4: NameError('y is not defined')" == told[2]
+    assert told[3].startswith("CalledProcessError: Command '['gcc', ")
+    assert told[3].endswith("]' returned status 1.")
 
 
 def test_the_method_tells_what_a_reader_must_know() -> None:
