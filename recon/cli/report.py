@@ -90,8 +90,9 @@ def report(
     is shown apart and never enters the decision, which is that of the newest `recon estimate --model` of its engines.
     Without --html and -o the report is printed.
 
-    A page that is passed on holds names of hosts, users and folders: --redact-hosts renames them in all that is
-    written. A page holds its whole run, which --extract gives back.
+    A page that is passed on holds names of hosts, users and folders: --redact-hosts renames hosts, users and their home
+    folders in all that is written, and leaves other folders and source lines. A page holds its whole run, which
+    --extract gives back.
 
     --issue prints Markdown for a tracker instead: versions, GPU, driver, torch, triton, and the verdicts that are not
     a plain yes, or those of --about; hosts, users and folders are left out.

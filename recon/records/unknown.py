@@ -1,5 +1,6 @@
 """What could not be learned."""
 
+import re
 from dataclasses import dataclass
 
 PACKAGE = "package"
@@ -20,6 +21,8 @@ FOLDER = "folder"
 FILES = frozenset({FOLDER, "file", "source file", "package folder"})
 """`what` of all that was not read of a tree's folders, by paths that count from the folder that holds the packages."""
 _DENIED = "Permission denied"
+OWNER = re.compile(r"\bits owner (?P<owner>\S+) or root\b")
+"""How `denied` names an owner."""
 
 
 def denied(owner: str = "") -> str:

@@ -1,75 +1,100 @@
 """A run that may be passed on: without the names of hosts and users, and without the ids of machines and cards."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from typing import TypeAlias, TypeVar, cast
 
+from recon.records.behaviour import Behaviour
+from recon.records.estimate import Estimate
 from recon.records.evidence import Evidence
+from recon.records.install import Excerpt
+from recon.records.measurement import Measurement
 from recon.records.path import Hop
+from recon.records.policy import PolicyFailure
 from recon.records.run import Run
+from recon.records.unknown import Unknown
+from recon.records.verdict import Capability, Gate, OwnWord, Verdict
+from recon.report.names import names_of
 from recon.report.view import Source
 
 Rename: TypeAlias = Callable[[str], str]
 _Value = TypeVar("_Value")
 
-_KNOWN = frozenset({"localhost", "releases", "root", ""})
-"""Names that tell nothing."""
-_OF_THE_TREE = (Evidence, Hop)
-"""Records whose texts are those of an engine's source: a host that is called as a word there must not change it."""
-_HOME = re.compile(r"(?<![\w.-])/(?P<homes>home|Users|export/home)/[^/\s:'\",;]+")
-_WHOLE = r"(?<![A-Za-z0-9])(?:{})(?![A-Za-z0-9])"
+_OF_THE_TREE = (Evidence, Hop, Capability)
+"""Records whose texts are those of an engine or of recon: a host that is called as a word there must not change it."""
+_STAY = frozenset({"path", "symbol", "probe", "kernel", "case", "config", "role", "mode", "key"})
+_STAY |= {"capability", "covers", "shapes", "rule"}
+"""Fields that tell what was asked or timed, and places inside an engine."""
+_IDS = frozenset({"id", "install", "subject", "companions"})
+"""Fields by which records are found: one way for all of them."""
+_PROSE = (Verdict, Estimate, Measurement, Behaviour, PolicyFailure)
+"""Records of sentences of recon's own."""
+_SOURCE = (Excerpt, Gate)
 
 
 def redacted(run: Run, sources: Sequence[Source]) -> tuple[Run, list[Source], Rename]:
     """The run and those that it was made of, and what renames any other text in the same way.
 
-    Hosts are called `host-1`, ids of machines `machine-1`, those of cards `GPU-1`, users `someone`, as are
-    their home folders. Paths and symbols inside an engine stay as they are.
+    Hosts are called `host-1`, ids of machines `machine-1`, those of cards `GPU-1`, domains `domain-1`, users
+    `someone`, as are their home folders. Logins, addresses and hosts of URLs that are not known otherwise become
+    `someone@somewhere`, `address` and `somewhere`. Paths and symbols inside an engine stay, as do other folders.
     """
-    rename = _rename((run, *(source.run for source in sources)))
+    runs = (run, *(source.run for source in sources))
+    names = names_of(runs, (text for each in runs for text in _texts(each)))
+    ways = _Ways(names.everywhere, names.in_prose, names.in_source)
     return (
-        _renamed(run, rename),
-        [replace(each, name=rename(each.name), run=_renamed(each.run, rename)) for each in sources],
-        rename,
+        ways.renamed(run, names.everywhere),
+        [
+            replace(each, name=names.everywhere(each.name), run=ways.renamed(each.run, names.everywhere))
+            for each in sources
+        ],
+        names.everywhere,
     )
 
 
-def _rename(runs: Sequence[Run]) -> Rename:
-    names: dict[str, str] = {}
-    hosts = {host.name: host for run in runs for host in run.hosts}
-    for number, host in enumerate(hosts.values(), 1):
-        user, _, address = host.name.rpartition("@")
-        names[user] = "someone"
-        for name in (host.name, address, address.partition(":")[0], address.partition(".")[0]):
-            if not name.isdecimal():  # the first number of an address would stand in too many places
-                names.setdefault(name, f"host-{number}")
-        names.setdefault(host.id, f"machine-{number}")
-    cards = dict.fromkeys(gpu.uuid for host in hosts.values() for gpu in host.gpus)
-    cards |= dict.fromkeys(each.device.uuid for run in runs for each in run.measurements if each.device)
-    names |= {uuid: f"GPU-{number}" for number, uuid in enumerate(cards, 1)}
-    known = {name: new for name, new in names.items() if name not in _KNOWN}
-    pattern = (
-        re.compile(_WHOLE.format("|".join(map(re.escape, sorted(known, key=len, reverse=True))))) if known else None
-    )
-
-    def rename(text: str) -> str:
-        text = _HOME.sub(r"/\g<homes>/someone", text)
-        return pattern.sub(lambda found: known[found[0]], text) if pattern else text
-
-    return rename
-
-
-def _renamed(value: _Value, rename: Rename) -> _Value:
+def _texts(value: object) -> Iterator[str]:
+    """All that is renamed of a value."""
     if isinstance(value, str):
-        return cast("_Value", rename(value))
-    if isinstance(value, tuple):
-        return cast("_Value", tuple(_renamed(each, rename) for each in value))
-    if isinstance(value, dict):
-        return cast("_Value", {key: _renamed(each, rename) for key, each in value.items()})
-    if is_dataclass(value) and not isinstance(value, (type, *_OF_THE_TREE)):
-        return cast(
-            "_Value",
-            replace(value, **{each.name: _renamed(getattr(value, each.name), rename) for each in fields(value)}),
-        )
-    return value
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        yield from _texts(tuple(value.values()))
+    elif is_dataclass(value) and not isinstance(value, (type, Enum, *_OF_THE_TREE)):
+        for each in fields(value):
+            if each.name not in _STAY:
+                yield from _texts(getattr(value, each.name))
+
+
+class _Ways:
+    """Which way of renaming is for which record."""
+
+    def __init__(self, everywhere: Rename, in_prose: Rename, in_source: Rename) -> None:
+        self._everywhere, self._in_prose, self._in_source = everywhere, in_prose, in_source
+
+    def renamed(self, value: _Value, rename: Rename) -> _Value:
+        """A value with its texts renamed, each by the way of the record that it stands in."""
+        if isinstance(value, str):
+            return cast("_Value", rename(value))
+        if isinstance(value, tuple):
+            return cast("_Value", tuple(self.renamed(each, rename) for each in value))
+        if isinstance(value, dict):
+            return cast("_Value", {key: self.renamed(each, rename) for key, each in value.items()})
+        if is_dataclass(value) and not isinstance(value, (type, Enum, *_OF_THE_TREE)):
+            way = self._way(value, rename)
+            made = {
+                each.name: self.renamed(getattr(value, each.name), self._in_prose if each.name in _IDS else way)
+                for each in fields(value)
+                if each.name not in _STAY
+            }
+            return cast("_Value", replace(value, **made))
+        return value
+
+    def _way(self, record: object, rename: Rename) -> Rename:
+        if isinstance(record, _PROSE):
+            return self._in_prose
+        if isinstance(record, _SOURCE):
+            return self._in_source
+        return self._everywhere if isinstance(record, (Unknown, OwnWord)) else rename

@@ -58,10 +58,18 @@ def kind_of(run: Run) -> str:
     return "scan"
 
 
+def host_in_name(host: str) -> str:
+    """A host as file names of runs tell it.
+
+    >>> host_in_name("me@gpu07:22")
+    'me_gpu07_22'
+    """
+    return re.sub(r"[^A-Za-z0-9._+-]+", "_", host)[:_HOST_CHARACTERS].strip("-_.") or "host"
+
+
 def name_of(run: Run, content: bytes) -> str:
     """File name of a run; equal content gives an equal name."""
-    host = run.hosts[0].name if run.hosts else "nohost"
-    host = re.sub(r"[^A-Za-z0-9._+-]+", "_", host)[:_HOST_CHARACTERS].strip("-_.") or "host"
+    host = host_in_name(run.hosts[0].name if run.hosts else "nohost")
     if len(run.hosts) > 1:
         host += f"+{len(run.hosts) - 1}"
     started = re.sub(r"[^0-9TZ]", "", run.started_at.partition(".")[0].replace("+00:00", "Z"))
