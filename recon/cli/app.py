@@ -149,8 +149,7 @@ def main() -> None:
     open_streams()
     words = sys.argv[1:]
     if "--version" in words and not set(words) - {"--version", "--json"}:
-        write(sys.stdout, _version(as_json="--json" in words))
-        sys.exit(0)
+        sys.exit(ended(lambda: write(sys.stdout, _version(as_json="--json" in words)), words))
     sys.exit(ended(app, words))
 
 

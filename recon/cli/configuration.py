@@ -24,6 +24,8 @@ from recon.verdicts.own_words import Said
 DEFAULT = "default"
 """Origin of what nobody set."""
 MOST_BYTES = 1 << 20
+LONGEST_WORD = 4096
+"""Characters of a text in a word on a verdict: it stands on one line of each answer that it is about."""
 _ABOUT = ("engine", "version", "host", "source")
 _NEEDED = ("capability", "standing", "reason")
 
@@ -111,7 +113,8 @@ def _project(named: str, trees: Iterable[Path]) -> tuple[Path | None, Path | Non
     path = Path.cwd() / FILE
     if not os.path.lexists(path):
         return None, None
-    lies_in = {path.parent.resolve(), *path.parent.resolve().parents, *path.resolve().parents}
+    here, there = (Path(os.path.realpath(each)) for each in (path.parent, path))  # links in a circle are told later
+    lies_in = {here, *here.parents, *there.parents}
     return (None, path) if any(Path(os.path.realpath(tree)) in lies_in for tree in trees) else (path, None)
 
 
@@ -226,6 +229,8 @@ def _word(where: str, table: dict[str, object], origin: str) -> Said:
             raise Usage(f"{where}: there is no key {name!r}", _nearest(name, [*_NEEDED, *_ABOUT]))
         if not isinstance(value, str) or not value.strip():
             raise Usage(f"{where}: {name} is {value!r}, which is no text")
+        if len(value) > LONGEST_WORD:
+            raise Usage(f"{where}: {name} has {len(value):,} characters", f"At most {LONGEST_WORD:,} are kept.")
     texts = {name: str(value) for name, value in table.items()}
     if missing := [name for name in _NEEDED if name not in texts]:
         raise Usage(f"{where} has no {missing[0]}", f"Each needs {', '.join(_NEEDED)}.")

@@ -69,7 +69,7 @@ def gap(
         return
     if not feature:
         raise Usage("no feature is named", f"For example: recon gap --feature {next(iter(known.features), 'NAME')}")
-    targets = targets_of(output or (), as_json=json)
+    targets = targets_of(output or (), as_json=json, read=(run, *(path or ())))
     writers = [writer_named(name) for name, _ in targets]
     features = named(tuple(feature), known)
     if path or release:

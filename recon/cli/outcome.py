@@ -1,19 +1,23 @@
 """From what happened to advice and an exit code: the one place that catches everything."""
 
+import errno
 import json
 import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recon.cli.session import state_dir, write
+from recon.cli.session import lead_nowhere, state_dir, write
 from recon.errors import Exit, ReconError
 from recon.folders import make_private
 
 _STOPPED = "interrupted\n"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""A disk or a share that is full: what was asked for is lost, and recon is not at fault."""
 
 
 def ended(command: Callable[[], object], words: Sequence[str]) -> int:
@@ -36,15 +40,27 @@ def ended(command: Callable[[], object], words: Sequence[str]) -> int:
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
         return int(Exit.OK)
+    except OSError as error:
+        if error.errno not in _FULL:
+            return _fault(error, words, as_json=as_json)
+        with suppress(OSError):
+            lead_nowhere(sys.stdout)  # what it still holds would complain at the end
+        _say("unreadable", f"cannot write: {error.strerror}", "", as_json=as_json)
+        return int(Exit.INCOMPLETE)
     except Exception as error:  # noqa: BLE001  # whatever it is, the user gets one line and the rest in a file
-        message = f"{type(error).__name__}: {error}".splitlines()[0]
-        if "-v" in words or "--verbose" in words:
-            write(sys.stderr, traceback.format_exc())
-        where = _kept(traceback.format_exc(), words)
-        hint = f"This is a fault of recon. Please report it with {where}." if where else "This is a fault of recon."
-        _say("internal", message, hint, as_json=as_json)
-        return int(Exit.INTERNAL)
+        return _fault(error, words, as_json=as_json)
     return int(Exit.OK)
+
+
+def _fault(error: Exception, words: Sequence[str], *, as_json: bool) -> int:
+    """What is said of an error that nothing explains, and its exit code."""
+    message = f"{type(error).__name__}: {error}".splitlines()[0]
+    if "-v" in words or "--verbose" in words:
+        write(sys.stderr, traceback.format_exc())
+    where = _kept(traceback.format_exc(), words)
+    hint = f"This is a fault of recon. Please report it with {where}." if where else "This is a fault of recon."
+    _say("internal", message, hint, as_json=as_json)
+    return int(Exit.INTERNAL)
 
 
 def _code_of(end: SystemExit, *, as_json: bool) -> int:

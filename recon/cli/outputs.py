@@ -4,12 +4,13 @@ Where a link is named, the file that it leads to is written; a pipe or a device 
 The path `-` is standard output: it then gets that format, and nothing else.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recon.cli.session import Session, path_of
+from recon.cli.session import Session, path_of, state_dir
 from recon.errors import NotFound, Unreadable, Usage
 from recon.records.policy import PolicyFailure
 from recon.records.run import Run
@@ -29,32 +30,58 @@ STDOUT = Path("-")
 """The path of standard output."""
 
 
-def outputs_of(words: Iterable[str], *, as_json: bool = False) -> tuple[Output, ...]:
+def outputs_of(words: Iterable[str], *, as_json: bool = False, read: Iterable[str] = ()) -> tuple[Output, ...]:
     """The outputs that `-o` words ask for.
 
     Args:
         words: Each FORMAT=PATH.
         as_json: Whether JSON on standard output is asked for, too.
+        read: Files that the command reads, as they were named; other words name none.
 
     Raises:
-        Usage: a word is not FORMAT=PATH, or standard output is asked for twice.
+        Usage: a word is not FORMAT=PATH, or something would be written twice, or over what is read or kept.
         NotFound: there is no such format, or no folder to write the file in.
     """
-    targets = targets_of(words, as_json=as_json)
+    targets = targets_of(words, as_json=as_json, read=read)
     return tuple(Output(format_named(name), path) for name, path in targets)
 
 
-def targets_of(words: Iterable[str], *, as_json: bool = False) -> list[tuple[str, Path]]:
+def targets_of(words: Iterable[str], *, as_json: bool = False, read: Iterable[str] = ()) -> list[tuple[str, Path]]:
     """The format's name and the path of each word, as `outputs_of`, whatever formats a command has.
 
     Raises:
-        Usage: a word is not FORMAT=PATH, or standard output is asked for twice.
+        Usage: as `outputs_of`.
         NotFound: there is no folder to write the file in.
     """
     targets = [_target_of(word) for word in words]
     if [path for _, path in targets].count(STDOUT) + as_json > 1:
         raise Usage("standard output can be written only once", "Name files for the others: -o FORMAT=PATH")
+    refuse_losses([path for _, path in targets], read)
     return targets
+
+
+def refuse_losses(paths: Iterable[Path], read: Iterable[str] = ()) -> None:
+    """Refuse files that would be written over each other, over what is read, or over a saved run.
+
+    Raises:
+        Usage: there is one.
+    """
+    from recon.runs.files import folder
+
+    inputs = {os.path.realpath(path_of(word)) for word in read if word}
+    runs = os.path.realpath(folder(state_dir()))
+    taken: set[str] = set()
+    for path in paths:
+        if path == STDOUT or (path.exists() and not path.is_file()):  # a pipe or a device takes all that comes
+            continue
+        real = os.path.realpath(path)
+        if real in taken:
+            raise Usage(f"{path} can be written only once", "Name a file for each format.")
+        if real in inputs:
+            raise Usage(f"{path} is what is read", "Name another file.")
+        if os.path.dirname(real) == runs:  # noqa: PTH120  # of a path that is resolved
+            raise Usage(f"{path} lies where runs are kept, and those are never changed", "Name another file.")
+        taken.add(real)
 
 
 def is_taken(paths: Iterable[Path]) -> bool:
@@ -136,6 +163,8 @@ def _target_of(word: str) -> tuple[str, Path]:
     if not equals or not words:
         raise Usage(f"-o {word} is not FORMAT=PATH", "For example: -o html=report.html")
     path = path_of(words)
+    if path == STDOUT and words != str(STDOUT):
+        path = path.absolute()  # `./-` is a file
     if path.is_dir():
         raise NotFound(f"{path} is a folder", f"Name a file in it: -o {name}={path}/report.{name}")
     if not path.parent.is_dir():

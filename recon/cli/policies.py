@@ -142,6 +142,8 @@ def trees_of(run: "Run") -> tuple[Path, ...]:
 def refuse_unknown(rules: "Sequence[Rule]", run: "Run | None" = None) -> None:
     """Refuse demands about nothing, before the work where no run is given.
 
+    A run in which no tree was judged knows no capabilities; a demand of it is not judged, and no error.
+
     Raises:
         NotFound: one names no capability.
     """
@@ -150,7 +152,7 @@ def refuse_unknown(rules: "Sequence[Rule]", run: "Run | None" = None) -> None:
     from recon import pipeline
     from recon.verdicts.policies import refuse_unknown as refuse
 
-    refuse(rules, [each.id for each in (pipeline.capabilities() if run is None else run.capabilities)])
+    refuse(rules, [each.id for each in ((run.capabilities if run else ()) or pipeline.capabilities())])
 
 
 def judged(run: "Run", demands: Demands) -> "Run":

@@ -100,7 +100,7 @@ def report(
     Exit codes: 0 done, 1 a policy failed, 2 no run is saved, or a run or capability that is named does not exist, 3 a
     run file or folder cannot be used, or all policies held in a scan that is incomplete.
     """
-    from recon.cli.outputs import Output, is_taken, outputs_of, view_of, write_outputs
+    from recon.cli.outputs import Output, is_taken, outputs_of, refuse_losses, view_of, write_outputs
     from recon.cli.outputs import show as printed
     from recon.cli.saved import described, estimate_beside, named_or_newest
     from recon.report.format import format_named
@@ -112,10 +112,16 @@ def report(
     refuse_show(context, as_json=json)
     shown_standings(show)
     if extract:
+        refuse_idle(
+            context,
+            [each.name or "" for each in context.command.params if each.name not in {"extract", "json"}],
+            "does nothing with --extract, which prints the run as the page holds it",
+            "Save that run, then name it: recon report --extract PAGE > run.json; recon report --scan run.json",
+        )
         session.data(_extracted(path_of(extract)))
         return
     _refuse_odd(context, about, issue=issue, json=json)
-    outputs = list(outputs_of(output or (), as_json=json or issue))
+    outputs = list(outputs_of(output or (), as_json=json or issue, read=(scan, probe, estimate)))
     sources = _sources(session, scan, probe)
     run = _joined(sources)
     weighed = named_or_newest(estimate, "estimate", "--estimate") if estimate else estimate_beside(run)
@@ -134,6 +140,7 @@ def report(
         session.note(described(source, method.age))
     if html:
         outputs.append(Output(format_named("html"), _page(page)))
+        refuse_losses([each.path for each in outputs], (scan, probe, estimate))
     try:
         write_outputs(session, outputs, view)
         if issue:
@@ -211,13 +218,16 @@ def _issue(view: "View", about: "Sequence[str]") -> str:
 
 def _extracted(path: Path) -> str:
     from recon.report.packed import taken_out
+    from recon.runs.files import bytes_of, decoded
 
+    page = bytes_of(path, "page")
     try:
-        return taken_out(path.read_text(encoding="utf-8")).decode()
-    except OSError as error:
-        raise NotFound(f"cannot read {path}: {error.strerror}", "Name a page: recon report --extract PAGE") from error
+        run = taken_out(page.decode())
+        text = run.decode()
     except ValueError as error:
         raise Unreadable(f"{path} is no page of recon: {error}", "Pages are made by recon report --html") from error
+    decoded(run, path)  # what a page holds may be anything
+    return text
 
 
 def _page(stem: str) -> Path:

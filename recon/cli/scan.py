@@ -145,7 +145,8 @@ def scan(
 
     session = session_of(context)
     refuse_empty(context)
-    outputs = outputs_of(output or (), as_json=json)
+    read = [*(paths or ()), *(path or ()), *(bundle or ()), *(rejudge or ())]
+    outputs = outputs_of(output or (), as_json=json, read=read)
     refuse_what_does_nothing(context, hosts=bool(host), foreign=bool(host or bundle), plan=plan)
     refuse_show(context, as_json=json)
     ways = Ways(transport, accept_new, ssh_config, batch, host_timeout, max_load, tuple(environment or ()))

@@ -1,6 +1,8 @@
 """What one invocation was told about its surroundings: colour, noise, folders. And the only place that prints."""
 
+import errno
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -72,8 +74,11 @@ class Session:
         return min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
 
     def data(self, text: str) -> None:
-        """Write what was asked for to standard output; a reader who went away is no error."""
-        write(sys.stdout, text)
+        """Write what was asked for to standard output; a reader who went away is no error.
+
+        JSON holds names as they are, and a terminal would obey some of them: there they are escaped, as JSON may be.
+        """
+        write(sys.stdout, _ACTING.sub(_escaped, text) if sys.stdout.isatty() else text)
 
     def note(self, text: str) -> None:
         """Say something about the work on standard error, unless quiet."""
@@ -84,6 +89,14 @@ class Session:
         """Say something on standard error that only --verbose asks for."""
         if self.verbose:
             write(sys.stderr, _safe(text))
+
+
+_ACTING = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""What a terminal obeys though no colour needs it; texts that are no JSON hold none."""
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _safe(text: str) -> str:
@@ -107,9 +120,9 @@ def write(stream: TextIO, text: str) -> None:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
-        _lead_nowhere(stream)
+        lead_nowhere(stream)
     except OSError as error:
-        _lead_nowhere(stream)
+        lead_nowhere(stream)
         if stream is sys.stdout:  # what was asked for is lost; a note is only a note
             raise Unreadable(f"cannot write to standard output: {error.strerror or error}") from error
 
@@ -126,18 +139,26 @@ def open_streams() -> None:
 
 
 def path_of(words: str) -> Path:
-    """A path that the user names, `~` being a home folder.
+    """A path that the user names, `~` being a home folder; whether anything lies there is not asked.
 
     Raises:
-        NotFound: there is no such home folder.
+        NotFound: there is no such home folder, or nothing can be called so.
     """
     try:
-        return Path(words).expanduser()
+        path = Path(words).expanduser()
     except RuntimeError as error:
         raise NotFound(f"{words} is no path: {error}") from error
+    try:
+        os.lstat(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            why = getattr(error, "strerror", None) or error
+            raise NotFound(f"{words} is no path: {why}") from error
+    return path
 
 
-def _lead_nowhere(stream: TextIO) -> None:
+def lead_nowhere(stream: TextIO) -> None:
+    """Let what a stream still holds, and all that follows, go nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

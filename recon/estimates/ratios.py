@@ -8,11 +8,11 @@ from recon.records.measurement import Measurement, Spread
 
 
 def usable(measurement: Measurement) -> Spread | None:
-    """The spread that may be compared: timed on a GPU, after the kernel agreed with its reference."""
+    """The spread that may be compared: timed on a GPU, after the kernel agreed, with an interval around its median."""
     if measurement.mode != "gpu" or measurement.device is None or disagrees(measurement):
         return None
     spread = measurement.spread
-    return spread if spread is not None and spread.low_us > 0 else None
+    return spread if spread is not None and 0 < spread.low_us <= spread.median_us <= spread.high_us else None
 
 
 def disagrees(measurement: Measurement) -> bool:

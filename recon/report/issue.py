@@ -99,7 +99,7 @@ def _verdicts(view: View, about: Sequence[str]) -> Iterator[str]:
     yield from table(
         ("Capability", "Tree", "Answer", "Place", "In", "Why"),
         (
-            (code(each.capability), words(each.label), words(each.answer), place_words(each), _symbol(each), _why(each))
+            (cell(each.capability), words(each.label), words(each.answer), place_words(each), _symbol(each), _why(each))
             for each in found
         ),
     )

@@ -101,7 +101,7 @@ def _missing(view: View) -> Iterator[str]:
         yield from table(
             ("Capability", "Tree", "Answer", "Place", "Why"),
             (
-                (code(each.capability), words(each.label), words(each.answer), place_words(each), _why(each))
+                (cell(each.capability), words(each.label), words(each.answer), place_words(each), _why(each))
                 for each in missing
             ),
         )
@@ -121,7 +121,7 @@ def _evidence(view: View) -> Iterator[str]:
             ("Capability", "Tree", "Answer", "Place", "In", "Assuming"),
             (
                 (
-                    code(each.capability),
+                    cell(each.capability),
                     words(each.label),
                     words(each.answer),
                     place_words(each),

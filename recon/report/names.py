@@ -121,7 +121,7 @@ def _ids(runs: tuple[Run, ...]) -> dict[str, str]:
 def _asked_for(runs: tuple[Run, ...]) -> Iterator[str]:
     """Hosts that a command line names."""
     for run in runs:
-        for word, following in zip(run.command, (*run.command[1:], ""), strict=True):
+        for word, following in zip(run.command, (*run.command[1:], ""), strict=False):
             if word == "--host":
                 yield following
             elif word.startswith("--host="):

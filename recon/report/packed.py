@@ -20,11 +20,13 @@ from recon.report.findings import Finding, MemberView, Place, Route, SourceLine
 from recon.report.text import slug, visible
 from recon.report.view import View
 from recon.report.words import STANDINGS, Word
-from recon.runs.files import encode
+from recon.runs.files import MAX_BYTES, encode
 
 _Key = TypeVar("_Key", bound=Hashable)
 _RUN = re.compile(r'<script type="text/plain" id="run">(?P<run>[^<]*)</script>')
 _WORDS = list(STANDINGS.values())
+_MEMORY = 1 << 28
+"""Bytes that unpacking a run may take besides the run: a page may come from anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,15 @@ def taken_out(page: str) -> bytes:
     if held is None:
         raise ValueError("it holds no run")
     try:
-        return lzma.decompress(b64decode(held["run"], validate=True))
+        unpacker = lzma.LZMADecompressor(memlimit=_MEMORY)
+        run = unpacker.decompress(b64decode(held["run"], validate=True), MAX_BYTES + 1)
     except (ValueError, EOFError, lzma.LZMAError) as error:
         raise ValueError("the run in it is damaged") from error
+    if len(run) > MAX_BYTES:
+        raise ValueError(f"the run in it is larger than {MAX_BYTES} bytes")
+    if not unpacker.eof:
+        raise ValueError("the run in it is damaged")
+    return run
 
 
 class _Table(Generic[_Key]):

@@ -1,4 +1,4 @@
-"""What no run file of ours holds, though its types are right: texts without end, and lines before the first one."""
+"""What no run file of ours holds, though its types are right: endless texts and numbers, and lines before the first."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -9,6 +9,7 @@ from recon.records.run import Run
 LONGEST = 1 << 16
 """Characters of one text: the longest that is written, a detector's page, has two thousand."""
 LAST_LINE = 1 << 31
+LARGEST = 1 << 63
 _LINES = frozenset({"line"})
 
 
@@ -27,6 +28,8 @@ def _beyond(run: Run) -> Iterator[str]:
         elif isinstance(value, int):
             if name in _LINES and not 1 <= value <= LAST_LINE:
                 yield f"a line {value} at `{where}`"
+            elif abs(value) > LARGEST:
+                yield f"a number beyond {LARGEST} at `{where}`"
         elif isinstance(value, tuple):
             stack += [(f"{where}[{place}]", "", each) for place, each in enumerate(value)]
         elif isinstance(value, dict):

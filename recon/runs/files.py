@@ -160,7 +160,20 @@ def load(path: Path, steps: Steps = STEPS) -> Run:
         NotFound: there is no such file.
         Unreadable: it is no run file, is damaged, or was written by a newer recon.
     """
-    content = _bytes_of(path)
+    return decoded(bytes_of(path), path, steps)
+
+
+def decoded(content: bytes, path: Path, steps: Steps = STEPS) -> Run:
+    """The run in some bytes.
+
+    Args:
+        content: Of a run file.
+        path: Where they come from, for errors.
+        steps: How older schema versions are brought up to date.
+
+    Raises:
+        Unreadable: as `load`.
+    """
     try:
         version = msgspec.json.decode(content, type=_Head).schema_version
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -313,6 +326,15 @@ def resolve(name: str, state_dir: Path) -> Path:
             return path
     except OSError as error:
         raise Unreadable(f"cannot read {path}: {error.strerror or error}") from error
+    return saved_as(name, state_dir)
+
+
+def saved_as(name: str, state_dir: Path) -> Path:
+    """Path of the saved run of that name, or of which it is a unique part; never another file.
+
+    Raises:
+        NotFound: nothing is called so, or several are.
+    """
     names = [saved.path.name for saved in listing(state_dir)]
     matches = [each for each in names if name in each] if name else []
     if len(matches) == 1 or name in matches:
@@ -339,20 +361,26 @@ def remove(path: Path) -> None:
         raise Unreadable(f"cannot delete {path}: {error.strerror or error}") from error
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path, what: str = "run file") -> bytes:
+    """All of a file that may come from anywhere: a regular one, and no larger than a run file may be.
+
+    Raises:
+        NotFound: there is no such file.
+        Unreadable: it is none, is too large, or cannot be read.
+    """
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a named pipe must not make us wait
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise Unreadable(f"{path} is {_kind(os.fstat(file.fileno()).st_mode)}, not a run file", _LISTED)
+                raise Unreadable(f"{path} is {_kind(os.fstat(file.fileno()).st_mode)}, not a {what}", _LISTED)
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        raise NotFound(f"no run file {path}", _LISTED) from error
+        raise NotFound(f"no {what} {path}", _LISTED) from error
     except IsADirectoryError as error:
-        raise Unreadable(f"{path} is a folder, not a run file", _LISTED) from error
+        raise Unreadable(f"{path} is a folder, not a {what}", _LISTED) from error
     except OSError as error:
         raise Unreadable(f"cannot read {path}: {error.strerror or error}") from error
     if len(content) > MAX_BYTES:
-        raise Unreadable(f"{path} is larger than {MAX_BYTES} bytes", "That is no run file of recon.")
+        raise Unreadable(f"{path} is larger than {MAX_BYTES} bytes", f"That is no {what} of recon.")
     return content
 
 

@@ -172,6 +172,7 @@ def test_folders_may_stand_in_the_users_file(
         (WORD.replace("present", "yes"), "'yes' is no standing", "There are present"),
         (WORD.replace("engine", "engin"), "there is no key 'engin'", "Did you mean engine?"),
         (WORD.replace("Our fork adds it in a file of its own.", " "), "reason is ' '", ""),
+        (WORD.replace("Our fork adds it in a file of its own.", "x" * 5000), "reason has 5,000 characters", "At most"),
     ],
 )
 def test_what_is_no_configuration_is_refused_with_a_hint(
@@ -203,6 +204,19 @@ def test_a_file_that_is_none_is_not_waited_for(recon_command: Recon, user: Path,
 
     assert 3 == ended.code
     assert "is no regular file" in ended.err
+
+
+def test_links_in_a_circle_are_told(recon_command: Recon, stages: Stages, user: Path, project: Path) -> None:
+    """Where trees are judged, too; where the link lies in one, it is passed over as any other file is."""
+    project.symlink_to(project.name)
+    for words in (("config", "show"), ("scan", "--release", "vllm==1")):
+        ended = recon_command(*words)
+
+        assert (3, f"error: cannot read {project}: ") == (
+            ended.code,
+            ended.err[: len(f"error: cannot read {project}: ")],
+        )
+    assert "is not read" in recon_command("scan", "--path", str(project.parent)).err
 
 
 def test_a_file_without_end_is_not_read(recon_command: Recon, user: Path, project: Path) -> None:

@@ -43,6 +43,13 @@ QUESTIONS: dict[str, tuple[tuple[str, dict[str, Any]], tuple[str, ...]]] = {
     "no such run": (("verdicts", {"run": "\x1b[31m\u202enur"}), ("show", "--json", "--run", "\x1b[31m\u202enur")),
 }
 
+NAMING: dict[str, dict[str, Any]] = {
+    "verdicts": {},
+    "evidence": {"capability": "accept.tree.greedy"},
+    "find": {"pattern": "verify"},
+    "paths": {"end": "verify"},
+}
+
 needs_mcp = pytest.mark.skipif(importlib.util.find_spec("mcp") is None, reason="the extra mcp is not installed")
 
 
@@ -58,11 +65,13 @@ def asked(state: Path, tmp_path: Path) -> Path:
 async def ask(questions: list[tuple[str, dict[str, Any]]]) -> tuple[list[Any], list[Any]]:
     """The tools of a server of its own process, and its answers, one after another."""
     from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
     server = StdioServerParameters(command=sys.executable, args=["-m", "recon", "mcp"], env=dict(os.environ))
-    async with Client(server) as client:
-        tools = (await client.list_tools()).tools
-        return list(tools), [await client.call_tool(name, arguments) for name, arguments in questions]
+    with Path(os.devnull).open("w") as errors:  # noqa: ASYNC230  # that of the first test is closed when the next one asks
+        async with Client(stdio_client(server, errlog=errors)) as client:
+            tools = (await client.list_tools()).tools
+            return list(tools), [await client.call_tool(name, arguments) for name, arguments in questions]
 
 
 @needs_mcp
@@ -84,6 +93,38 @@ def test_each_tool_answers_as_its_command_does(asked: Path, recon_command: Recon
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
     assert all(answer.content[0].text.isascii() for answer in answers)
     assert [asked] == [each.path for each in listing(asked.parent.parent)]
+
+
+@needs_mcp
+def test_a_file_beside_the_server_is_no_run(asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent names runs: a tree that it works in may hold files that look like one."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for name in ("run.json", asked.name):
+        Path(name).write_bytes(json.dumps({"schema_version": 1}).encode())
+    questions = [(tool, {**words, "run": "run.json"}) for tool, words in NAMING.items()]
+    _, answers = asyncio.run(ask([*questions, ("verdicts", {"run": asked.name})]))
+
+    assert ["no run file 'run.json'"] * len(questions) == [
+        json.loads(answer.content[0].text)["error"]["message"] for answer in answers[:-1]
+    ]
+    assert not answers[-1].is_error
+
+
+@needs_mcp
+def test_an_answer_without_end_is_refused_with_what_to_do(asked: Path, tmp_path: Path) -> None:
+    names = "".join(f"def verify_{number:05}_{'x' * 200}(out):\n    pass\n\n\n" for number in range(3000))
+    keep(tmp_path / "recon-cache", "one", {**ENGINE, "engine/many.py": names})
+    questions: list[tuple[str, dict[str, Any]]] = [
+        ("find", {"pattern": "*", "limit": 10**9}),
+        ("find", {"pattern": "verify_00001"}),
+    ]
+    _, (many, few) = asyncio.run(ask(questions))
+    error = json.loads(many.content[0].text)["error"]
+
+    assert (True, "usage") == (many.is_error, error["kind"])
+    assert "ask of one install, for fewer rows" in error["hint"]
+    assert not few.is_error
 
 
 @needs_mcp

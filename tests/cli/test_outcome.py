@@ -1,7 +1,9 @@
 """Errors become advice and an exit code; faults become one line and a file."""
 
 import json
+import re
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -152,3 +154,17 @@ def test_a_fault_where_the_state_folder_is_nowhere_is_still_one_line(
     ended(raising(ZeroDivisionError("x")), [])
 
     assert "error: ZeroDivisionError: x\nhint: This is a fault of recon.\n" == capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["report", "--help"], ["explain"], ["config", "show"]])
+def test_a_disk_that_is_full_is_no_fault(words: list[str]) -> None:
+    """Whoever prints: recon, or what it is made of."""
+    if not Path("/dev/full").is_char_device():
+        pytest.skip("no device here is full")
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "recon", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert 3 == ended.returncode
+    assert re.fullmatch(r"error: cannot write( to standard output)?: No space left on device\n", ended.stderr)

@@ -84,3 +84,108 @@ def test_a_dash_is_standard_output_and_nothing_else_goes_there(
 
     assert recon_command("gap", "--feature", "ddtree", "-o", "markdown=-").out.startswith("# DDTree")
     assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "-o", "json=a", "-o", "html=./a"),
+        ("report", "-o", "json=a", "-o", "csv=link"),
+        ("gap", "--feature", "ddtree", "-o", "tsv=a", "-o", "markdown=a"),
+        ("callgraph", ".", "-o", "edges=a", "-o", "pycg=a"),
+        ("report", "--scan", "run.json", "-o", "html=run.json"),
+        ("report", "--scan", "run.json", "-o", "json=same"),
+        ("gap", "--feature", "ddtree", "--run", "run.json", "-o", "tsv=run.json"),
+        ("scan", "--rejudge", "run.json", "-o", "json=run.json"),
+        ("scan", "--bundle", "run.json", "-o", "html=run.json"),
+        ("scan", "--path", "run.json", "-o", "html=run.json"),
+    ],
+)
+def test_nothing_is_written_twice_or_over_what_is_read(
+    recon_command: Recon,
+    saved: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+) -> None:
+    """Whatever the paths are called."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("a")
+    (tmp_path / "run.json").write_bytes(saved[0].read_bytes())
+    (tmp_path / "same").symlink_to("run.json")
+    ended = recon_command(*words)
+
+    assert (2, False) == (ended.code, (tmp_path / "a").exists())
+    assert "can be written only once" in ended.err or "is what is read" in ended.err
+    assert saved[0].read_bytes() == (tmp_path / "run.json").read_bytes()
+
+
+def test_a_saved_run_is_never_written_over(recon_command: Recon, saved: tuple[Path, Path]) -> None:
+    before = saved[1].read_bytes()
+    ended = recon_command("report", "-o", f"html={saved[1]}")
+
+    assert (2, before) == (ended.code, saved[1].read_bytes())
+    assert "lies where runs are kept" in ended.err
+
+
+def test_devices_take_all_that_comes(recon_command: Recon) -> None:
+    assert 0 == recon_command("report", "-o", f"json={os.devnull}", "-o", f"html={os.devnull}").code
+
+
+def test_a_page_of_its_own_name_is_written_once(
+    recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports").mkdir()
+    page = f"reports/{saved[0].stem}.html"
+
+    assert 2 == recon_command("report", "--html", "-o", f"json={page}").code
+    assert not (tmp_path / page).exists()
+
+
+def test_a_dash_in_a_folder_is_a_file(recon_command: Recon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert "" != recon_command("report", "-o", "json=./-").out
+    assert (tmp_path / "-").read_text().startswith("{")
+
+
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "-o", f"json={LONG}"),
+        ("report", "-o", f"json={LONG}/a"),
+        ("report", "--extract", LONG),
+        ("report", "--scan", LONG),
+        ("show", "--run", LONG),
+        ("diff", LONG, LONG),
+        ("scan", LONG),
+        ("scan", "--path", LONG),
+        ("scan", "--bundle", LONG),
+        ("scan", "--rejudge", LONG),
+        ("scan", "--host", "a", "--ssh-config", LONG),
+        ("gap", "--feature", f"{LONG}.toml"),
+        ("gap", "--feature", "ddtree", "--path", LONG),
+        ("callgraph", LONG),
+        ("estimate", "--trace", LONG),
+        ("estimate", "--family", "dflash", "--linear-tau", "6", "--model", LONG),
+        ("trace", "check", LONG),
+        ("new", "detector", "my.thing", "--into", LONG),
+        ("probe-kernels", "--model", LONG),
+        ("probe-kernels", "--environment", LONG),
+        ("probe-kernels", "--model", "~nobody-at-all/config.json"),
+        ("--config", LONG, "config", "show"),
+    ],
+)
+def test_a_name_that_nothing_can_have_is_told(
+    recon_command: Recon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Longer than a file system takes."""
+    monkeypatch.chdir(tmp_path)
+    ended = recon_command(*words)
+
+    assert ended.code in {2, 3}
+    assert ended.err.startswith("error: ")

@@ -1,6 +1,9 @@
 """`recon report`: which runs are joined, and what is written where."""
 
 import json
+import lzma
+import os
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import pytest
 
 from recon.records.host import Host
 from recon.records.unknown import REST, Unknown
-from recon.runs.files import save
+from recon.runs.files import MAX_BYTES, save
 from tests.cli.conftest import Recon
 from tests.report.hand import DEVICE, H200, HOST, probe, scan
 from tests.report.test_redacted import TOLD, private
@@ -131,6 +134,84 @@ def test_a_page_gives_its_run_back(recon_command: Recon, saved: tuple[Path, Path
     assert (3, "") == (of_another.code, of_another.out)
     assert f"error: {data} is no page of recon: it holds no run\n" in of_another.err
     assert 2 == recon_command("report", "--extract", str(tmp_path / "no.html")).code
+
+
+def packed_in_a_page(content: bytes) -> str:
+    """A page as ours that holds something else."""
+    held = b64encode(lzma.compress(content)).decode()
+    return f'<!doctype html><script type="text/plain" id="run">{held}</script>'
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is not a run file"),
+        (b"[]", "is not a run file"),
+        (b'{"schema_version": 1}', "was written by another version of recon, or changed"),
+        (b'{"schema_version": 99}', "has schema version 99"),
+        (b"\xff", "is no page of recon"),
+        (b"\0" * (MAX_BYTES + 1), "is larger than"),
+    ],
+)
+def test_a_page_that_holds_no_run_is_told(recon_command: Recon, tmp_path: Path, content: bytes, said: str) -> None:
+    """However small it is packed."""
+    page = tmp_path / "page.html"
+    page.write_text(packed_in_a_page(content))
+    ended = recon_command("report", "--extract", str(page))
+
+    assert (3, "") == (ended.code, ended.out)
+    assert said in ended.err
+
+
+def test_a_page_that_was_cut_is_told(recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    whole = lzma.compress(saved[0].read_bytes())
+    page.write_text(f'<script type="text/plain" id="run">{b64encode(whole[:-40]).decode()}</script>')
+
+    assert (3, "") == ((ended := recon_command("report", "--extract", str(page))).code, ended.out)
+
+
+def test_what_is_no_file_is_no_page(recon_command: Recon, tmp_path: Path) -> None:
+    """And is not waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        assert 3 == recon_command("report", "--extract", str(path)).code
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--redact-hosts",),
+        ("--html",),
+        ("-o", "json=x"),
+        ("--require", "pos.tree"),
+        ("--fail-on", "absent"),
+        ("--issue",),
+        ("--scan", "x"),
+        ("--show", "absent"),
+        ("--about", "pos.*"),
+    ],
+)
+def test_what_does_nothing_beside_a_page_is_refused(
+    recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Whoever asked for other names, or for a policy, must not believe to have got them."""
+    page = tmp_path / "r.html"
+    recon_command("report", "-o", f"html={page}")
+    ended = recon_command("report", "--extract", str(page), *words)
+
+    assert (2, "") == (ended.code, ended.out)
+    assert "does nothing with --extract" in ended.err
+
+
+def test_a_policy_of_times_alone_is_not_judged(recon_command: Recon, state: Path) -> None:
+    """No engine was judged: that is incomplete, and the capability exists all the same."""
+    save(replace(probe(), capabilities=()), state)
+    ended = recon_command("report", "--require", "accept.tree.greedy")
+
+    assert 3 == ended.code
+    assert "policy not judged: no engine is in this run" in ended.err
+    assert 2 == recon_command("report", "--require", "accept.tree.gredy").code
 
 
 def test_hosts_are_renamed_in_every_format_and_in_the_name_of_the_page(

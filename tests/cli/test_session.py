@@ -1,15 +1,18 @@
 """What one invocation makes of its surroundings."""
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from recon.cli import session
 from recon.cli.session import Color, Session
 from recon.errors import NotFound, Unreadable
+from recon.report.text import visible
 
 
 @pytest.mark.parametrize(
@@ -87,3 +90,22 @@ def test_the_home_of_nobody_is_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(NotFound, match="nobody-is-called-so"):
         session.state_dir()
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_json_on_a_terminal_is_the_same_and_does_not_act(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Off one it is as the file is, byte by byte."""
+    text = msgspec.json.encode({"\x9b31m": "\u202enur \x85 \u2066\ufeff", "fine": "é ●"}).decode()
+    told = {}
+    for stream in (_Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stdout", stream)
+        Session().data(text)
+        told[stream.isatty()] = stream.getvalue()
+
+    assert (text, json.loads(text)) == (told[False], json.loads(told[True]))
+    assert "é ●" in told[True]
+    assert told[True] == visible(told[True])

@@ -21,6 +21,16 @@ def changed(before: Measurement, after: Measurement) -> TimeChange:
     return change
 
 
+@pytest.mark.parametrize("odd", [(10.0, 9.9, 0.0), (10.0, 0.0, 10.1), (0.0, 0.0, 0.0), (-1.0, -2.0, -0.5), (10, 11, 9)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_times_that_cannot_be_are_not_compared(odd: tuple[float, float, float], turned: bool) -> None:
+    """Of a file that was changed by hand: medians outside of their intervals, or no times at all."""
+    pair = (timed(10.0, 9.95, 10.05), timed(*odd))
+    change = changed(*(pair[::-1] if turned else pair))
+
+    assert (Outcome.CANNOT_TELL, None) == (change.outcome, change.ratio)
+
+
 @pytest.mark.parametrize(
     ("low", "median", "high", "outcome"),
     [

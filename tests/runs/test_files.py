@@ -22,6 +22,17 @@ def test_a_saved_run_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert run == files.load(files.save(run, tmp_path))
 
 
+@pytest.mark.parametrize("number", [10**30, -(10**30), 10**400])
+def test_numbers_without_end_are_in_no_run(tmp_path: Path, number: int) -> None:
+    run = json.loads(files.encode(scan()))
+    run["installs"][0]["verdicts"][0]["searched"]["functions"] = number
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(run))
+
+    with pytest.raises(Unreadable, match="functions"):
+        files.load(path)
+
+
 def test_a_saved_run_is_its_owners_alone_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     path = files.save(scan(), tmp_path)
 
