@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recon.records.host import Host
     from recon.records.run import Run
     from recon.report.view import Source, View
+    from recon.runs.files import Saved
 
 FOLDER = Path("reports")
 """Where a page goes that was given no name, below the current folder."""
@@ -97,6 +98,8 @@ def report(
     --issue prints Markdown for a tracker instead: versions, GPU, driver, torch, triton, and the verdicts that are not
     a plain yes, or those of --about; hosts, users and folders are left out.
 
+    A saved probe or estimate that cannot be read is named, and left out.
+
     Exit codes: 0 done, 1 a policy failed, 2 no run is saved, or a run or capability that is named does not exist, 3 a
     run file or folder cannot be used, or all policies held in a scan that is incomplete.
     """
@@ -122,12 +125,14 @@ def report(
         return
     _refuse_odd(context, about, issue=issue, json=json)
     outputs = list(outputs_of(output or (), as_json=json or issue, read=(scan, probe, estimate)))
-    sources = _sources(session, scan, probe)
+    unread: list[Saved] = []
+    sources = _sources(session, scan, probe, unread)
     run = _joined(sources)
-    weighed = named_or_newest(estimate, "estimate", "--estimate") if estimate else estimate_beside(run)
+    weighed = named_or_newest(estimate, "estimate", "--estimate") if estimate else estimate_beside(run, unread)
     if weighed is not None:
         sources.append(weighed)
         run = with_decisions(run, weighed.run.estimates)
+    run = _without(session, run, unread)
     demands = demands_of(session, fail_on, require, trees_of(run))
     refuse_unknown(demands.rules, run)
     run = judged(run, demands)
@@ -151,10 +156,32 @@ def report(
             session.data("".join(f"{each.path}\n" for each in outputs))
     finally:  # a disk that is full hides no failure
         say_failures(session, run, demands, seen=not (json or issue or outputs) and session.screen)
-    leave(exit_with(run, demands.rules, exit_of(sources[0].run) if demands.rules else Exit.OK))
+    code = exit_of(sources[0].run) if demands.rules else Exit.INCOMPLETE if unread else Exit.OK
+    leave(exit_with(run, demands.rules, code))
 
 
-def _sources(session: Session, scan: str, probe: str) -> "list[Source]":
+def _without(session: Session, run: "Run", unread: "list[Saved]") -> "Run":
+    """The run with what is said of files that cannot be read, which may have had a part in it.
+
+    In the run they go by kind and time alone: their names tell hosts, and a page is passed on.
+    """
+    from dataclasses import replace
+
+    from recon.records.unknown import RUN_FILE, Unknown
+
+    missed = []
+    for each in dict.fromkeys(unread):
+        session.note(
+            f"warning: {each.path.name} cannot be read, so this report is without it;"
+            f" `recon runs rm {each.path.name}` removes it"
+        )
+        missed.append(
+            Unknown(RUN_FILE, f"{each.kind} of {each.started}", "it cannot be read; it may be newer than what is shown")
+        )
+    return replace(run, unknowns=(*run.unknowns, *missed)) if missed else run
+
+
+def _sources(session: Session, scan: str, probe: str, unread: "list[Saved]") -> "list[Source]":
     from recon.cli.saved import named_or_newest
 
     if probe:
@@ -162,25 +189,25 @@ def _sources(session: Session, scan: str, probe: str) -> "list[Source]":
     try:
         first = named_or_newest(scan, "scan", "--scan")
     except NotFound:
-        second = None if scan else named if probe else _beside(session, ())
+        second = None if scan else named if probe else _beside(session, (), unread)
         if second is None:
             raise
         return [second]
     if probe:
         return [first, named]
-    second = _beside(session, first.run.hosts)
+    second = _beside(session, first.run.hosts, unread)
     if second is None:
         session.note("probe: none of the same machine is saved; `recon probe-kernels` makes one, --probe names another")
         return [first]
     return [first, second]
 
 
-def _beside(session: Session, hosts: "tuple[Host, ...]") -> "Source | None":
+def _beside(session: Session, hosts: "tuple[Host, ...]", unread: "list[Saved]") -> "Source | None":
     """The newest probe that holds times, else the newest; that there is a newer one without is said."""
     from recon.cli.saved import described, probe_beside
     from recon.report.numbers import age
 
-    taken, newer = probe_beside(hosts)
+    taken, newer = probe_beside(hosts, unread)
     if newer is not None:
         told = described(newer, age(newer.run.started_at, session.started))
         session.note(f"not taken, since it holds no times: {told}; --probe {newer.name} shows it")

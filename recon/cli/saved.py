@@ -10,7 +10,7 @@ from recon.records.unknown import TARGET
 from recon.report.findings import label_of
 from recon.report.text import visible
 from recon.report.view import Source
-from recon.runs.files import kind_of, load, newest, resolve, shortfall
+from recon.runs.files import Saved, kind_of, load, newest, resolve, shortfall
 
 
 def source_of(path: Path) -> Source:
@@ -63,37 +63,40 @@ def say_if_interrupted(session: Session, run: Run) -> None:
         session.note(f"warning: {sentence}")
 
 
-def probe_beside(hosts: tuple[Host, ...]) -> tuple[Source | None, Source | None]:
+def probe_beside(hosts: tuple[Host, ...], unread: list[Saved] | None = None) -> tuple[Source | None, Source | None]:
     """The newest probe of one of these hosts that holds times, and a newer one that holds none.
 
     Hosts are known by their machine ids or by a GPU; without hosts, any probe counts. Where none holds times, the
     newest is taken, and there is no other.
 
+    Args:
+        hosts: Of the scan.
+        unread: Takes files that may be the newest and cannot be read; an older one is then taken.
+
     Raises:
-        Unreadable: one that may be the newest cannot be read.
+        Unreadable: one that may be the newest cannot be read, and `unread` was not given.
     """
     machines = [(host.id, frozenset(gpu.uuid for gpu in host.gpus if gpu.uuid)) for host in hosts]
     for machine in machines or [("", frozenset[str]())]:
-        last = newest(state_dir(), "probe", *machine, option="--probe")
+        last = newest(state_dir(), "probe", *machine, option="--probe", unread=unread)
         if last is None:
             continue
-        timed = newest(state_dir(), "probe", *machine, option="--probe", timed=True)
+        timed = newest(state_dir(), "probe", *machine, option="--probe", timed=True, unread=unread)
         if timed is None or timed == last:
             return source_of(last), None
         return source_of(timed), source_of(last)
     return None, None
 
 
-def estimate_beside(run: Run) -> Source | None:
+def estimate_beside(run: Run, unread: list[Saved]) -> Source | None:
     """The newest estimate of one of the engines of a run, or of its times where it has none; None where there is none.
 
-    Raises:
-        Unreadable: one that may be the newest cannot be read.
+    Files that may be the newest and cannot be read are added to `unread`.
     """
     subjects = {each.subject for each in run.estimates}
     for host in run.hosts:
         gpus = frozenset(gpu.uuid for gpu in host.gpus if gpu.uuid)
-        path = newest(state_dir(), "estimate", host.id, gpus, option="--estimate")
+        path = newest(state_dir(), "estimate", host.id, gpus, option="--estimate", unread=unread)
         source = source_of(path) if path else None
         if source and subjects & {each.subject for each in source.run.estimates}:
             return source

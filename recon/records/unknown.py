@@ -16,6 +16,9 @@ PARTLY = "CUDA source, partly"
 CACHE = "cache of outlines"
 """`what` of a cache that could not be used: it costs time, and no answer."""
 
+RUN_FILE = "run file"
+"""`what` of saved runs that may have a part in an answer and cannot be read: it is told without them."""
+
 FOLDER = "folder"
 """`what` of folders of a tree that were not read: files of any kind may lie in them."""
 FILES = frozenset({FOLDER, "file", "source file", "package folder"})

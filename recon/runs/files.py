@@ -270,6 +270,7 @@ def newest(
     *,
     option: str = "--run",
     timed: bool = False,
+    unread: list[Saved] | None = None,
 ) -> Path | None:
     """The newest run of a kind; with a host id or GPU UUIDs, only a run of that machine counts.
 
@@ -283,9 +284,10 @@ def newest(
         gpu_uuids: Of the machine.
         option: The option that names another run, for the hint.
         timed: Whether only a run counts that holds times.
+        unread: Takes files that may be the newest one and cannot be read; with it, an older one is found beyond them.
 
     Raises:
-        Unreadable: a run that may be the newest one cannot be read.
+        Unreadable: a run that may be the newest one cannot be read, and `unread` was not given.
     """
     for saved in listing(state_dir):
         if saved.kind != kind:
@@ -295,6 +297,9 @@ def newest(
         except NotFound:  # removed since it was listed
             continue
         except Unreadable as error:
+            if unread is not None:
+                unread.append(saved)
+                continue
             raise Unreadable(
                 f"the newest {kind} cannot be read: {error.message}",
                 f"Name another run of `recon runs list` with {option}, or remove this one: "

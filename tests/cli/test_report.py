@@ -32,6 +32,37 @@ def test_the_newest_scan_and_the_probe_of_its_machine_are_joined(
     assert f"probe: {saved[1].name}, " in ended.err
 
 
+@pytest.mark.parametrize("kind", ["probe", "estimate"])
+@pytest.mark.parametrize("content", ["{", "", '{"schema_version": 99}', '{"schema_version": 1, "hosts": 7}'])
+@pytest.mark.parametrize("stamp", ["20250101T000000Z", "20310101T000000Z"])
+def test_a_damaged_file_beside_good_ones_is_named_and_takes_nothing_from_them(
+    kind: str, content: str, stamp: str, recon_command: Recon, saved: tuple[Path, Path], state: Path
+) -> None:
+    """Only one that may be newer than what is shown has a part: behind a good one nobody looks."""
+    name = f"{stamp}-gpu07-{kind}-abcdef.json"
+    (state / "runs" / name).write_text(content)
+    ended = recon_command("report", "--json")
+    run = json.loads(ended.out)
+    asked = kind == "estimate" or stamp > "2027"
+
+    assert (3, 5) == (len(run["installs"]), len(run["measurements"]))
+    assert (3 if asked else 0) == ended.code
+    assert asked == (f"warning: {name} cannot be read" in ended.err)
+    assert asked == (f"{kind} of {stamp}" in [each["where"] for each in run["unknowns"] if each["what"] == "run file"])
+
+
+def test_an_old_damaged_probe_does_not_take_the_scan_away(recon_command: Recon, state: Path) -> None:
+    """Though there is no other probe: what was scanned is still known."""
+    save(scan(), state)
+    (state / "runs" / "20250101T000000Z-gpu07-probe-abcdef.json").write_text("{")
+    ended = recon_command("report", "--redact-hosts", "-o", f"markdown={state / 'out.md'}")
+    page = (state / "out.md").read_text()
+
+    assert 3 == ended.code
+    assert "probe of 20250101T000000Z" in page
+    assert "gpu07" not in page
+
+
 def test_a_probe_of_the_same_gpu_is_of_the_same_machine(recon_command: Recon, state: Path) -> None:
     """Though the machine has another id: a container has its own."""
     save(scan(), state)
