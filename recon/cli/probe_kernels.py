@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recon.cli.hosts import Transport, Ways, access_of, environments_of, refuse_empty, refuse_idle
-from recon.cli.session import session_of
+from recon.cli.session import session_of, state_dir
 from recon.errors import Exit, Interrupted, Usage
 
 
@@ -121,6 +121,7 @@ def probe_kernels(
     from recon.cli.scan import exit_of, keep, keep_partial, leave, settings
     from recon.cli.stopping import stoppable
     from recon.report.view import Source
+    from recon.runs.files import refuse_unwritable
 
     session = session_of(context)
     _refuse_contradictions(context, interpret=interpret, compile_only=compile_only, host=host)
@@ -148,6 +149,7 @@ def probe_kernels(
 
         session.data(shown(probing.journey(request), host, as_json=json))
         return
+    refuse_unwritable(state_dir())
     try:
         with progress_of(session) as progress, stoppable(progress):  # a stop is answered there, with a last report
             run = pipeline.probe(request, settings(access=access), progress)
@@ -165,13 +167,19 @@ def archs_of(words: str) -> tuple[int, ...]:
     """Compute capabilities times ten, from `sm_90,100,12.0`.
 
     Raises:
-        Usage: one of the words is no target.
+        Usage: one of the words is no target, or none that is known.
     """
+    from recon.probes.plan import KNOWN_ARCHS
+
     found = []
     for word in filter(None, (each.strip() for each in words.split(","))):
         digits = word.lower().removeprefix("sm_").replace(".", "").rstrip("a")
         if not (digits.isdecimal() and len(digits) in (2, 3)):
             raise Usage(f"{word!r} is no target", "For example: --arch sm_90,sm_100,sm_120")
+        if int(digits) not in KNOWN_ARCHS:
+            raise Usage(
+                f"{word!r} is no target that recon knows", f"Known: {', '.join(f'sm_{a}' for a in KNOWN_ARCHS)}."
+            )
         found.append(int(digits))
     if words and not found:
         raise Usage("--arch names no target", "For example: --arch sm_90,sm_100,sm_120")

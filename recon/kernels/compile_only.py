@@ -14,21 +14,10 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, CompiledKernel
 
+from .archs import SHARED_LIMIT_BYTES
 from .op import Build, Op
 from .wire import Axes, Compiled, Entry, Failed
 
-SHARED_LIMIT_BYTES = {
-    80: 166_912,
-    86: 101_376,
-    89: 101_376,
-    90: 232_448,
-    100: 232_448,
-    103: 232_448,
-    110: 232_448,
-    120: 101_376,
-    121: 101_376,
-}
-"""Most shared memory that one block may ask for, by architecture, from the CUDA programming guide's tables."""
 FIRST_BLACKWELL = 100
 _DEADLINE_S = 120.0
 _TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"

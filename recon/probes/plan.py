@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from recon.kernels.archs import SHARED_LIMIT_BYTES
 from recon.kernels.conv_commit import spec as conv_commit_spec
 from recon.kernels.conv_tree import spec as conv_spec
 from recon.kernels.copy import spec as copy_spec
@@ -46,6 +47,9 @@ SAMPLES = 50
 BURSTS = {"quick": 3, "full": 7}
 """Samples of each kernel that follow a rest, by level."""
 ARCHS = (90, 100, 120)
+"""What is built for where nothing else is said."""
+KNOWN_ARCHS = tuple(SHARED_LIMIT_BYTES)
+"""Those whose limits are known, so that it can be told what fits."""
 LIBRARY_THERE = FIND
 """As the library of an engine: the one that is looked for where the kernels run."""
 GROUPS: dict[str, tuple[Probe, ...]] = {

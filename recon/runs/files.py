@@ -104,11 +104,29 @@ def save(run: Run, state_dir: Path) -> Path:
         make_private(path.parent)
         write_atomically(path, content)
     except OSError as error:
-        raise Unreadable(
-            f"cannot save the run in {path.parent}: {error.strerror or error}",
-            "Set RECON_STATE_DIR to a folder that you may write.",
-        ) from error
+        raise _unsaved(path.parent, error) from error
     return path
+
+
+def refuse_unwritable(state_dir: Path) -> None:
+    """Refuse a state folder in which no run can be saved, before minutes of a GPU are spent on one.
+
+    Raises:
+        Unreadable: a file cannot be made there.
+    """
+    try:
+        make_private(folder(state_dir))
+        with tempfile.TemporaryFile(dir=folder(state_dir), prefix=".recon-"):
+            pass
+    except OSError as error:
+        raise _unsaved(folder(state_dir), error) from error
+
+
+def _unsaved(folder: Path, error: OSError) -> Unreadable:
+    return Unreadable(
+        f"cannot save the run in {folder}: {error.strerror or error}",
+        "Set RECON_STATE_DIR to a folder that you may write.",
+    )
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:

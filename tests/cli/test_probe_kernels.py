@@ -117,6 +117,9 @@ def test_a_plan_can_be_read_by_a_person(recon_command: Recon, stages: Stages) ->
         (("--gpu", "0,1"), "no index and no UUID"),
         (("--gpu", "-1"), "no index and no UUID"),
         (("--compile-only", "--arch", ","), "--arch names no target"),
+        (("--compile-only", "--arch", "sm_90,sm_999"), "'sm_999' is no target that recon knows"),
+        (("--compile-only", "--arch", "91"), "Known: sm_80, sm_86, sm_89, sm_90, sm_100"),
+        (("--compile-only", "--plan", "--arch", "sm_999"), "no target that recon knows"),
     ],
 )
 def test_words_that_contradict_or_name_nothing_are_a_usage_error(
@@ -127,6 +130,32 @@ def test_words_that_contradict_or_name_nothing_are_a_usage_error(
     assert 2 == ended.code
     assert said in ended.err
     assert [] == stages.asked
+
+
+@pytest.mark.parametrize("words", [(), ("--interpret",), ("--compile-only",), ("--host", "gpu07")])
+def test_a_state_folder_that_cannot_be_written_is_told_before_the_probe(
+    recon_command: Recon, stages: Stages, state: Path, words: tuple[str, ...]
+) -> None:
+    state.write_text("in the way")
+    ended = recon_command("probe-kernels", *words)
+
+    assert 3 == ended.code
+    assert f"cannot save the run in {state / 'runs'}" in ended.err
+    assert "RECON_STATE_DIR" in ended.err
+    assert [] == stages.asked
+
+
+def test_looking_whether_a_run_can_be_saved_leaves_nothing(recon_command: Recon, stages: Stages, state: Path) -> None:
+    stages.answer = GpuBusy("GPU 0 is used by pid 7")
+    recon_command("probe-kernels")
+
+    assert [] == list((state / "runs").iterdir())
+
+
+def test_a_plan_needs_no_state_folder(recon_command: Recon, stages: Stages, state: Path) -> None:
+    state.write_text("in the way")
+
+    assert 0 == recon_command("probe-kernels", "--plan").code
 
 
 def test_a_busy_gpu_is_incomplete(recon_command: Recon, stages: Stages) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from recon.kernels import compile_only, wire, work
+from recon.kernels import archs, compile_only, wire, work
 from recon.kernels.op import Build, Op
 from recon.kernels.read.kernel import OP as READ
 from recon.kernels.read.kernel import read
@@ -49,7 +49,7 @@ def test_spills_are_seen() -> None:
 
 
 def test_what_exceeds_the_shared_memory_of_a_block_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(compile_only.SHARED_LIMIT_BYTES, 90, 8)
+    monkeypatch.setitem(archs.SHARED_LIMIT_BYTES, 90, 8)
     (built,) = compile_only.compile_all(ENTRY, op_with(reading(1024, 4)), (90,))
 
     assert isinstance(built, wire.Compiled)
