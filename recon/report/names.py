@@ -6,8 +6,8 @@ the host of a URL is renamed without being known.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from ipaddress import ip_address
 
 from recon.records.host import Host
@@ -30,44 +30,57 @@ _HOME = re.compile(r"(?P<before>/(?:home|Users|users)/|\\Users\\)(?P<user>\w(?:[
 _ADDRESS = re.compile(r"(?<![\w.:-])\[?(?P<address>(?:\d{1,3}\.){3}\d{1,3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)")
 _LOGIN = re.compile(r"(?<![\w.+-])(?P<user>[\w.+-]+)@(?P<host>\[[^\]\s]+\]|[A-Za-z][\w.-]*[A-Za-z0-9])")
 _URL = re.compile(r"(?<=://)(?P<host>[A-Za-z0-9][\w.-]*)")
-_WHOLE = r"(?<![A-Za-z0-9])(?:{})(?![A-Za-z0-9])"
+_RUN = re.compile(r"[^\W_]+")
+_ANY_CASE = re.compile(r"[\d.]")
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
-@dataclass(slots=True)
 class Names:
-    """What names become."""
+    """What names become.
 
-    known: dict[str, str]
-    """Every name with its new one."""
-    words: frozenset[str]
-    """Those of them that are words of recon's own pages."""
-    _all: re.Pattern[str] = field(init=False)
-    _clear: re.Pattern[str] = field(init=False)
+    Args:
+        known: Every name with its new one.
+        words: Those of them that are words of recon's own pages.
+    """
 
-    def __post_init__(self) -> None:
-        inside = self.known.keys() - {"recon", *(each.value for each in Engine)}
-        self._all, self._clear = _any_of(inside), _any_of(inside - self.words)
+    def __init__(self, known: dict[str, str], words: frozenset[str]) -> None:
+        self.known, self.words = known, words
+        inside = known.keys() - {"recon", *(each.value for each in Engine)}
+        self._all, self._clear = _told_apart(inside), _told_apart(inside - words)
+        self._new = {name[first.start() :]: new for name, new in known.items() if (first := _RUN.search(name))}
+        # one text stands in many records: a fleet has the same engines
+        self.everywhere = cache(self._everywhere)
+        self.in_prose = cache(self._in_prose)
+        self.in_source = cache(self._in_source)
 
-    def everywhere(self, text: str) -> str:
+    def _everywhere(self, text: str) -> str:
         """The text without names and addresses; for what tells of machines."""
         if text in self.known:
             return self.known[text]
-        text = self._all.sub(self._new, _LOGIN.sub(self._login, _home_of_someone(text)))
+        text = self._renamed(_LOGIN.sub(self._login, _home_of_someone(text)), self._all)
         return _ADDRESS.sub(_no_address, _URL.sub(_no_place, text))
 
-    def in_prose(self, text: str) -> str:
+    def _in_prose(self, text: str) -> str:
         """The text likewise; a name that is a word of recon's own, too, means the word here."""
         if text in self.known:
             return self.known[text]
-        return self._clear.sub(self._new, _LOGIN.sub(self._login, _home_of_someone(text)))
+        return self._renamed(_LOGIN.sub(self._login, _home_of_someone(text)), self._clear)
 
-    def in_source(self, text: str) -> str:
+    def _in_source(self, text: str) -> str:
         """Lines of a source, in which `a@b` is a product."""
-        return self._clear.sub(self._new, _home_of_someone(text))
+        return self._renamed(_home_of_someone(text), self._clear)
 
-    def _new(self, found: re.Match[str]) -> str:
-        return self.known.get(found[0]) or self.known[found[0].lower()]
+    def _renamed(self, text: str, names: Mapping[str, Sequence[str]]) -> str:
+        """The text with each of the names replaced where it stands as a whole word, the longest first."""
+        parts: list[str] = []
+        at = 0
+        for run in _RUN.finditer(text):
+            start = run.start()
+            name = next((each for each in names.get(run[0].lower(), ()) if _is_at(each, text, start)), "")
+            if name and start >= at:
+                parts += (text[at:start], self._new[name])
+                at = start + len(name)
+        return "".join((*parts, text[at:])) if parts else text
 
     def _login(self, found: re.Match[str]) -> str:
         user, host = found["user"], found["host"]
@@ -85,7 +98,7 @@ def names_of(runs: tuple[Run, ...], texts: Iterable[str]) -> Names:
         runs: Whose hosts and command lines are asked; hosts are counted in their order.
         texts: All that is written in them.
     """
-    written = list(texts)
+    written = dict.fromkeys(texts)
     named = dict.fromkeys([*(host.name for run in runs for host in run.hosts), *_asked_for(runs)])
     known: dict[str, str] = {}
     users: dict[str, None] = {}
@@ -174,16 +187,21 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Any of the names as a whole word; hosts that hold a digit or a dot are the same in capitals."""
-    longest = sorted(filter(None, names), key=len, reverse=True)
-    if not longest:
-        return re.compile(r"(?!)")
-    return re.compile(_WHOLE.format("|".join(_spelled(each) for each in longest)))
+def _told_apart(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names by their first letters and digits, in small letters: a fleet has thousands, and a text few of them."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(names, key=len, reverse=True):
+        if first := _RUN.search(name):
+            found.setdefault(first[0].lower(), []).append(name[first.start() :])
+    return found
 
 
-def _spelled(name: str) -> str:
-    return f"(?i:{re.escape(name)})" if name == name.lower() and re.search(r"[\d.]", name) else re.escape(name)
+def _is_at(name: str, text: str, start: int) -> bool:
+    """Whether a name stands there as a whole word; hosts that hold a digit or a dot are the same in capitals."""
+    end = start + len(name)
+    there = text[start:end]
+    is_same = there == name or (there.lower() == name and _ANY_CASE.search(name) is not None)
+    return is_same and not text[end : end + 1].isalnum()
 
 
 def _home_of_someone(text: str) -> str:

@@ -142,3 +142,18 @@ def test_what_names_nobody_stays() -> None:
 
     assert told == rename(told)
     assert scan().installs[0].verdicts == run.installs[0].verdicts
+
+
+def test_each_host_of_a_fleet_keeps_its_own_name() -> None:
+    """Names of which one begins another, with and without their domain, in one text."""
+    named = [f"user{number}@node{number}.cluster.example" for number in range(1, 301)]
+    run = replace(
+        scan(),
+        hosts=tuple(replace(HOST, id=f"{name}-id", name=name, gpus=()) for name in named),
+        unknowns=(Unknown("load", "all", " ".join(f"node{n}, node{n}.cluster.example;" for n in range(1, 301))),),
+    )
+    made, _, rename = redacted(run, [])
+
+    assert [f"host-{number}" for number in range(1, 301)] == [each.name for each in made.hosts]
+    assert " ".join(f"host-{n}, host-{n};" for n in range(1, 301)) == made.unknowns[0].why
+    assert "host-12/x_host-1, node1x, xnode1" == rename("node12/x_NODE1, node1x, xnode1")
