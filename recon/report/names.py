@@ -57,14 +57,14 @@ class Names:
         """The text without names and addresses; for what tells of machines."""
         if text in self.known:
             return self.known[text]
-        text = self._renamed(_LOGIN.sub(self._login, _home_of_someone(text)), self._all)
+        text = _LOGIN.sub(_no_login, self._renamed(_home_of_someone(text), self._all))
         return _ADDRESS.sub(_no_address, _URL.sub(_no_place, text))
 
     def _in_prose(self, text: str) -> str:
         """The text likewise; a name that is a word of recon's own, too, means the word here."""
         if text in self.known:
             return self.known[text]
-        return self._renamed(_LOGIN.sub(self._login, _home_of_someone(text)), self._clear)
+        return _LOGIN.sub(_no_login, self._renamed(_home_of_someone(text), self._clear))
 
     def _in_source(self, text: str) -> str:
         """Lines of a source, in which `a@b` is a product."""
@@ -81,14 +81,6 @@ class Names:
                 parts += (text[at:start], self._new[name])
                 at = start + len(name)
         return "".join((*parts, text[at:])) if parts else text
-
-    def _login(self, found: re.Match[str]) -> str:
-        user, host = found["user"], found["host"]
-        address = host.strip("[]")
-        new = self.known.get(address) or self.known.get(address.lower())
-        if new is None and address not in _PUBLIC:
-            new = SOMEWHERE
-        return f"{user if user in _NOBODY else SOMEONE}@{new or host}"
 
 
 def names_of(runs: tuple[Run, ...], texts: Iterable[str]) -> Names:
@@ -208,8 +200,15 @@ def _home_of_someone(text: str) -> str:
     return _HOME.sub(lambda found: found[0] if found["user"] in _NOBODY else f"{found['before']}{SOMEONE}", text)
 
 
+def _no_login(found: re.Match[str]) -> str:
+    user = found["user"] if found["user"] in _NOBODY else SOMEONE
+    return f"{user}@{_no_place(found)}"
+
+
 def _no_place(found: re.Match[str]) -> str:
-    return found[0] if found["host"] in _PUBLIC or re.fullmatch(r"(?:host|domain)-\d+", found["host"]) else SOMEWHERE
+    """The host of a login or a URL, where everybody knows it or it has its new name already."""
+    host = found["host"]
+    return host if host in _PUBLIC or re.fullmatch(r"(?:host|domain)-\d+", host) else SOMEWHERE
 
 
 def _no_address(found: re.Match[str]) -> str:

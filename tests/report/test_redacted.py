@@ -157,3 +157,4 @@ def test_each_host_of_a_fleet_keeps_its_own_name() -> None:
     assert [f"host-{number}" for number in range(1, 301)] == [each.name for each in made.hosts]
     assert " ".join(f"host-{n}, host-{n};" for n in range(1, 301)) == made.unknowns[0].why
     assert "host-12/x_host-1, node1x, xnode1" == rename("node12/x_NODE1, node1x, xnode1")
+    assert "host-7; someone@host-7" == rename("user7@node7.cluster.example; other@node7")
