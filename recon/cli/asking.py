@@ -69,7 +69,7 @@ def trees(session: Session, run: str, install: str) -> Iterator[Trees]:
                     raise error from None
                 session.note(f"{error.message}; {error.hint}")
         if not found:
-            raise NotFound(f"no graph of these {len(chosen)} installs is kept any more", again(chosen, saved))
+            raise NotFound(f"no graph of these {len(chosen)} installs is kept here", again(chosen, saved))
         try:
             yield Trees(tuple(found), len(chosen) - len(found), saved)
         except Lost as lost:
@@ -78,9 +78,7 @@ def trees(session: Session, run: str, install: str) -> Iterator[Trees]:
 
 def _lost(lost: Lost, installs: Sequence[Install], run: Run) -> NotFound:
     names = ", ".join(each.id for each in installs)
-    what = (
-        f"the graph that is kept of {names} is damaged" if lost.is_damaged else f"no graph of {names} is kept any more"
-    )
+    what = f"the graph that is kept of {names} is damaged" if lost.is_damaged else f"no graph of {names} is kept here"
     return NotFound(what, again(installs, run))
 
 

@@ -25,6 +25,7 @@ def info(
     """
     import msgspec
 
+    from recon.cli.lines import aligned, tabbed
     from recon.report.numbers import count, seconds, size
     from recon.sources.store import BlobStore
 
@@ -42,7 +43,7 @@ def info(
         "size": size(found.size_bytes),
         "least recently used": f"{seconds(found.oldest_s)} ago" if found.size_bytes else "-",
     }
-    session.data("".join(f"{name}\t{value}\n" for name, value in rows.items()))
+    session.data(aligned(rows.items()) if session.screen else tabbed(rows.items()))
 
 
 @app.command("prune")

@@ -127,6 +127,7 @@ def estimate(
     """
     from recon.cli.acceptance import Asked, acceptance_of
     from recon.cli.accepted import as_json, as_rows, tree_of
+    from recon.cli.lines import folded
     from recon.cli.weighing import Costs, estimates_of, supplied
     from recon.records.acceptance_length import Withheld
 
@@ -143,7 +144,8 @@ def estimate(
     weighed, hosts = estimates_of(session, found, costs, nodes) if costs.given else ((), ())
     best = next((each.nodes for estimate in weighed for each in estimate.outlooks if each.nodes), 0)
     tree = tree_of(found, nodes or best)
-    session.data(as_json(found, tree, weighed) if json else as_rows(found, tree, weighed))
+    told = as_json(found, tree, weighed) if json else as_rows(found, tree, weighed)
+    session.data(folded(told, session.width, alone=True) if session.screen and not json else told)
     numbered = any(each.ratio for estimate in weighed for each in estimate.outlooks)
     if weighed:  # also one without a number: the report would else begin with what was said before
         from recon.pipeline import estimated

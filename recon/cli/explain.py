@@ -25,6 +25,7 @@ def explain(
     import msgspec
 
     from recon import pipeline
+    from recon.cli.lines import folded
     from recon.report.text import visible
 
     if capability == "":
@@ -46,7 +47,8 @@ def explain(
         page = chosen[0]
         title, told = visible(page.title), visible(page.help, keep=chr(10)).strip()
         head = "" if told.startswith(title) else f"{title}\n\n"  # pages of detectors begin with it
-        session.data(f"{page.id}\n{head}{told}\n")
+        text = f"{page.id}\n{head}{told}\n"
+        session.data(folded(text, session.width) if session.screen else text)
     else:
         width = max(map(len, known), default=0)
         gap = "\t" if not session.screen else "  "

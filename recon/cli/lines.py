@@ -1,5 +1,6 @@
 """Rows as plain lines: for answers that are to come at once, without the library that draws tables."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -8,6 +9,8 @@ from recon.report.text import shortened, visible
 _GAP = "  "
 _LEAST_PLACE = 20
 """Columns below which a place is not shortened."""
+_ITEM = re.compile(r"[-*] |[a-z][a-z, ]*: ")
+"""How a point of a page begins: `- this`, `shaped: this`."""
 _BELOW = "      "
 """Before what stands below its row."""
 
@@ -39,6 +42,47 @@ def aligned(rows: Iterable[Sequence[str]], width: int = 0, place: int = 1) -> st
     if width and _total(widths) > width - len(_GAP):
         lines = (_hung(row, widths, width) for row in shown)
     return "".join(f"{_GAP}{line}\n" for line in lines)
+
+
+def folded(page: str, width: int, *, alone: bool = False) -> str:
+    r"""A page for a person: paragraphs with a line that is too long for the screen are set anew, others stay.
+
+    Args:
+        page: Lines; those of a paragraph begin in one column, and a point begins a new one.
+        width: Columns of the screen.
+        alone: Whether each line is a paragraph; what goes on below one that is set in stands further in.
+
+    >>> folded("Counts\n  shaped: one two three four five six seven\n  eight.\n  declared: nine.\n", 40)
+    'Counts\n  shaped: one two three four five six\n  seven eight.\n  declared: nine.\n'
+    """
+    told: list[list[str]] = []
+    for line in page.splitlines():
+        above = told[-1][-1] if told else ""
+        goes_on = line.strip() and above.strip() and _indent(line) == _indent(above) and not _ITEM.match(line.strip())
+        if goes_on and not alone:
+            told[-1].append(line)
+        else:
+            told.append([line])
+    return "".join(f"{line}\n" for lines in told for line in _set_anew(lines, width, alone=alone))
+
+
+def _set_anew(lines: list[str], width: int, *, alone: bool) -> list[str]:
+    if max(map(len, lines)) <= width:
+        return lines
+    indent = _indent(lines[0])
+    words = " ".join(line.strip() for line in lines)
+    return textwrap.wrap(
+        words,
+        max(width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent + _GAP if alone and indent else indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:

@@ -12,7 +12,7 @@ def schema(
     *,
     json: Annotated[bool, typer.Option("--json", help="As without it: a schema is JSON.")] = False,  # noqa: ARG001 - as elsewhere
 ) -> None:
-    """Print the JSON Schema of a run file, and of what `recon gap --json` prints.
+    """Print the JSON Schema of a run file, and of what `recon gap` and `recon diff` print with --json.
 
     Exit codes: 0 done.
     """

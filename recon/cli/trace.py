@@ -1,5 +1,6 @@
 """`recon trace`: files from which acceptance is known."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ from recon.errors import BadMetrics, Unreadable, Usage
 
 if TYPE_CHECKING:
     from recon.estimates.counts import Counts
+    from recon.estimates.formats import Format
     from recon.estimates.replay import Replay
     from recon.estimates.sources import Kind
 
@@ -32,14 +34,22 @@ def formats(
 
     from recon.estimates.formats import FORMATS
 
+    session = session_of(context)
     if json:
-        session_of(context).data(msgspec.json.format(msgspec.json.encode(FORMATS), indent=1).decode() + "\n")
+        session.data(msgspec.json.format(msgspec.json.encode(FORMATS), indent=1).decode() + "\n")
         return
-    lines = (
-        f"{each.kind.value}\n  {each.what}\n{_indented(each.holds)}  Tells: {each.tells}\n  Silent on: {each.silent}\n"
-        for each in FORMATS
-    )
-    session_of(context).data("\n".join(lines))
+    session.data("\n".join(_described(each, session.width if session.screen else sys.maxsize) for each in FORMATS))
+
+
+def _described(each: "Format", width: int) -> str:
+    """A format in its lines: examples as they are, what is said of them by the width of the screen."""
+    from recon.cli.lines import folded
+
+    begin = next((at for at, line in enumerate(each.holds) if line[0].isupper()), len(each.holds))
+    what = folded(f"  {each.what}\n", width)
+    means = folded(_indented(each.holds[begin:]), width)
+    ends = folded(f"  Tells: {each.tells}\n  Silent on: {each.silent}\n", width, alone=True)
+    return f"{each.kind.value}\n{what}{_indented(each.holds[:begin])}{means}{ends}"
 
 
 @app.command("check")

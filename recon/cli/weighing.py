@@ -223,7 +223,8 @@ def _count(word: str, option: str) -> int:
     """
     found = re.fullmatch(r"([1-9][0-9]{0,6})(k?)", word.strip())
     if found is None:
-        raise Usage(f"{option} {word!r} is no number from 1 to 9999999", f"For example: {option} 8, or {option} 8k")
+        alone = "One at a time, for example" if "," in word else "For example"
+        raise Usage(f"{option} {word!r} is no number from 1 to 9999999", f"{alone}: {option} 8, or {option} 8k")
     return int(found[1]) * (1024 if found[2] else 1)
 
 

@@ -152,7 +152,7 @@ def _floors(acceptance: Acceptance, asked: Asked, times: Times, setting: Setting
         yield _bounded(acceptance, asked, setting, card, case, kept=kept)
 
 
-_NO_CARD = "no time was measured that counts, and no card was named"
+_NO_CARD = "no time was measured that counts, and no card was named (--gpu)"
 
 
 def _bounded(acceptance: Acceptance, asked: Asked, setting: Setting, card: Card, case: Case, *, kept: bool) -> Outlook:

@@ -138,7 +138,10 @@ def _enclosed(
     larger = [each for each in points if all(a >= b for a, b in zip(each, place, strict=True))]
     smaller = [each for each in points if all(a <= b for a, b in zip(each, place, strict=True))]
     if not larger:
-        return Missing(f"{kernel} was timed up to {_most(names, points)}, not at {_words(names, place)}")
+        wanted, most = _words(names, place), _furthest(points)
+        if all(a >= b for a, b in zip(most, place, strict=True)):  # each far enough, in a case of its own
+            return Missing(f"{kernel} was timed in no case that has at least {wanted} together")
+        return Missing(f"{kernel} was timed up to {_words(names, most)}, not at {wanted}")
     if not smaller and not least_us:
         return Missing(f"{kernel} was timed from {_least(names, points)}, not at {_words(names, place)}")
     above = min(larger, key=lambda each: points[each].high_us)
@@ -148,8 +151,9 @@ def _enclosed(
     return Quantity((low + high) / 2, low, high, Ground.BETWEEN, words)
 
 
-def _most(names: Sequence[str], points: Iterable[Place]) -> str:
-    return _words(names, tuple(map(max, zip(*points, strict=True))))
+def _furthest(points: Iterable[Place]) -> Place:
+    """The largest value of each axis, whatever the others were."""
+    return tuple(map(max, zip(*points, strict=True)))
 
 
 def _least(names: Sequence[str], points: Iterable[Place]) -> str:

@@ -140,6 +140,8 @@ class Level:
 
 QUICK = Level("quick", 2 << 30, 0.5, 240.0, 60.0)
 FULL = Level("full", 1 << 50, 0.5, 1800.0, 1500.0)
+WITHOUT_GPU_S = 900.0
+"""Seconds after which no kernel is begun where no GPU is held: enough for all of them on few cores that others use."""
 PATIENCE_S = 150.0
 """Silence of a kernel on a GPU, its compilation counted, after which it hangs; without one, twice as long."""
 LEVELS = {level.name: level for level in (QUICK, FULL)}
@@ -196,7 +198,7 @@ def plan_gpu(
     )
 
 
-def plan_interpret(*, seed: int = 0, deadline_s: float = 300.0, probes: tuple[Probe, ...] = PROBES) -> Plan:
+def plan_interpret(*, seed: int = 0, deadline_s: float = WITHOUT_GPU_S, probes: tuple[Probe, ...] = PROBES) -> Plan:
     """What to check in the interpreter: every variant of every kernel, on shapes that are small and awkward."""
     checked = tuple(probe for probe in probes if probe.interpreted)
     return Plan(
@@ -216,7 +218,7 @@ def plan_interpret(*, seed: int = 0, deadline_s: float = 300.0, probes: tuple[Pr
     )
 
 
-def plan_compile(archs: tuple[int, ...] = ARCHS, *, deadline_s: float = 900.0) -> Plan:
+def plan_compile(archs: tuple[int, ...] = ARCHS, *, deadline_s: float = WITHOUT_GPU_S) -> Plan:
     """What to build without running it: each kernel of ours once, in all its production configurations."""
     kernels = dict.fromkeys(subject.kernel for probe in PROBES for subject in (*probe.kernels, *probe.baselines))
     names = [kernel for kernel in kernels if kernel not in VENDORS]

@@ -110,7 +110,7 @@ def _symbol(finding: Finding) -> str:
 
 
 def _why(finding: Finding) -> str:
-    gates = "".join(f" Not where {words(gate)}." for gate in finding.gates[:1])
+    gates = "".join(f" Not where {words(gate).removesuffix('.')}." for gate in finding.gates[:1])
     searched = f" {words(finding.searched)}." if finding.standing is Standing.ABSENT else ""
     assuming = f" Assuming {words(finding.assuming)}." if finding.assuming else ""
     own = f" {words(finding.own_word)}." if finding.own_word else ""

@@ -110,7 +110,7 @@ def _decision(view: View) -> RenderableType:
         parts.append(text(f"{view.title}: {', '.join(ages)}", "dim"))
     if view.failures:
         parts.append(text(f"Policies: {counted(len(view.failures), 'failure')}", "bold red"))
-    parts += [text(f"  policy failed: {each.message}") for each in view.failures]
+    parts += [Padding(text(f"policy failed: {each.message}"), (0, 0, 0, 2)) for each in view.failures]
     return Group(*parts)
 
 

@@ -46,6 +46,15 @@ def test_a_person_is_told_what_it_rests_on_and_that_times_are_missing(recon_comm
     assert "cannot be told from acceptance alone" in ended.out
 
 
+def test_sentences_are_set_by_the_width_of_the_screen(recon_command: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    words = (*WEIGHED, "--gpu", "H200")
+    piped, shown = recon_command(*words).out, recon_command("--color", "always", *words).out
+
+    assert piped.split() == shown.split()
+    assert max(map(len, piped.splitlines())) > 90 >= max(map(len, shown.splitlines()))
+
+
 def test_an_unknown_family_gets_no_number(recon_command: Recon) -> None:
     ended = recon_command("estimate", "--json", "--family", "mtp", "--linear-tau", "2.4", "--block", "4")
     told = json.loads(ended.out)
@@ -152,7 +161,9 @@ def test_without_run_and_card_no_number_is_given(recon_command: Recon) -> None:
     ended = recon_command(*WEIGHED)
 
     assert 3 == ended.code
-    assert ended.out.startswith("Cannot tell at batch 1: no time was measured that counts, and no card was named.")
+    assert ended.out.startswith(
+        "Cannot tell at batch 1: no time was measured that counts, and no card was named (--gpu)."
+    )
 
 
 def test_times_of_another_card_than_the_named_one_are_left_out(recon_command: Recon, timed: Path) -> None:
@@ -275,6 +286,13 @@ def test_a_broken_drafter_is_to_be_mended_first_also_where_times_are_known(recon
 )
 def test_what_makes_no_sense_about_times_is_usage(recon_command: Recon, words: tuple[str, ...]) -> None:
     assert 2 == recon_command(*WEIGHED, *words).code
+
+
+def test_of_several_contexts_one_is_asked_for(recon_command: Recon) -> None:
+    ended = recon_command(*WEIGHED, "--context", "8k,32k")
+
+    assert 2 == ended.code
+    assert "hint: One at a time, for example: --context 8, " in ended.err
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,12 @@ def test_the_cache_is_counted_and_pruned(recon_command: Recon, tmp_path: Path) -
     assert "removed 0 files, 0 bytes\n" == kept
     assert ended.err.startswith("removed 1 file, ")
     assert "blobs\t0\n" in recon_command("cache", "info").out
+    assert "  blobs                0\n" in recon_command("--color", "always", "cache", "info").out
+
+
+def test_the_schema_names_the_commands_that_it_describes(recon_command: Recon) -> None:
+    assert {"GapReport", "RunDifference"} <= json.loads(recon_command("schema").out)["$defs"].keys()
+    assert "`recon gap` and `recon diff` print" in " ".join(recon_command("schema", "--help").out.split())
 
 
 def test_the_schema_fits_what_is_printed(recon_command: Recon, saved: tuple[Path, Path]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recon.cli.lines import aligned
+from recon.cli.lines import aligned, folded
 
 ROWS = [
     (
@@ -33,3 +33,17 @@ def test_a_last_column_without_room_stands_below_its_row() -> None:
         "  function  engine/kernels/speculative/tree_walk.py:1203  verify_tree",
         "      launches the kernel at walk.py:9, likely",
     ] == aligned(ROWS, 80).splitlines()[:2]
+
+
+def test_points_of_a_page_stay_apart_and_what_fits_is_left_alone() -> None:
+    page = "    - one two three four five six seven eight nine ten\n    - eleven\n\n    a short\n    verse\n"
+
+    assert folded(page, 44).splitlines() == [
+        "    - one two three four five six seven",
+        "    eight nine ten",
+        "    - eleven",
+        "",
+        "    a short",
+        "    verse",
+    ]
+    assert page == folded(page, 80)

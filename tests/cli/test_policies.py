@@ -1,6 +1,7 @@
 """`--fail-on` and `--require`: what they print, what is saved, and how they join the other exit codes."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,6 +75,15 @@ def test_the_screen_tells_failures_itself_and_once(recon_command: Recon, stages:
 
     assert "Policies: 1 failure" in ended.out
     assert "policy failed" not in ended.err
+
+
+def test_a_failure_that_takes_several_lines_stays_set_in(recon_command: Recon, stages: Stages) -> None:
+    told = re.sub(r"\x1b\[[0-9;]*m", "", recon_command("--color", "always", "scan", "--require", LACKING).out)
+    _, _, below = told.partition("Policies: 1 failure\n")
+    lines, _, _ = below.partition("\n\n")
+
+    assert len(lines.splitlines()) > 1
+    assert all(line.startswith("  ") for line in lines.splitlines())
 
 
 def test_failures_are_saved_and_in_the_json(recon_command: Recon, stages: Stages, state: Path) -> None:

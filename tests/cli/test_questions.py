@@ -209,7 +209,7 @@ def test_what_does_not_exist_is_said(recon_command: Recon, words: tuple[str, ...
 
 def again(ended: Ended) -> bool:
     """Whether it is said what to do, in a line of its own where it ends the command."""
-    return "is kept any more" in ended.err and "scan again: recon scan --path 'a b'" in ended.err
+    return "is kept here" in ended.err and "scan again: recon scan --path 'a b'" in ended.err
 
 
 def test_a_tree_that_is_not_kept_any_more_is_to_be_scanned_again(recon_command: Recon, asked: Path) -> None:
@@ -225,7 +225,7 @@ def test_what_to_scan_again_is_a_hint_for_machines_too(recon_command: Recon, ask
     asked.unlink()
     error = json.loads(recon_command("find", "verify", "--install", "one", "--json").out)["error"]
 
-    assert ("no graph of one-1.0-aaaaaa is kept any more", "scan again: recon scan --path 'a b'") == (
+    assert ("no graph of one-1.0-aaaaaa is kept here", "scan again: recon scan --path 'a b'") == (
         error["message"],
         error["hint"],
     )

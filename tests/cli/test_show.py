@@ -1,6 +1,7 @@
 """`recon show` and `recon explain`: one capability in full."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,6 +129,24 @@ def test_no_explanation_says_its_title_twice(recon_command: Recon) -> None:
 
         assert (each.id, "") == (name, second)
         assert first.startswith(each.title)
+
+
+def test_an_explanation_is_set_by_the_width_of_the_screen(
+    recon_command: Recon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "72")
+    for each in capabilities():
+        piped = recon_command("explain", each.id).out
+        shown = recon_command("--color", "always", "explain", each.id).out
+
+        assert piped.split() == shown.split()
+        assert max(map(len, piped.splitlines())) > 72 >= max(map(len, shown.splitlines()))
+        assert points(piped) == points(shown)
+
+
+def points(page: str) -> list[str]:
+    """How lines that begin a point of a page begin."""
+    return re.findall(r"^ +((?:shaped|declared|partial)[a-z, ]*): ", page, re.MULTILINE)
 
 
 def test_without_a_name_all_capabilities_are_listed(recon_command: Recon, stages: Stages) -> None:

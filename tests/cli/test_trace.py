@@ -32,6 +32,18 @@ def test_formats_are_told_with_what_each_says_and_does_not_say(recon_command: Re
     assert all(each["tells"] in ended.out and each["silent"] in ended.out for each in told)
 
 
+def test_what_is_said_of_formats_is_set_by_the_width_of_the_screen_and_examples_stay(
+    recon_command: Recon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    piped = recon_command("trace", "formats").out
+    shown = recon_command("--color", "always", "trace", "formats").out
+    long = [line for line in shown.splitlines() if len(line) > 80]
+
+    assert piped.split() == shown.split()
+    assert [line for line in piped.splitlines() if len(line) > 80 and re.match(r" +(\[|{|\w+:\w)", line)] == long
+
+
 def test_a_trace_that_is_in_order_says_what_can_be_told_from_it(recon_command: Recon, tmp_path: Path) -> None:
     ended = recon_command("trace", "check", written(tmp_path / "trace"))
 

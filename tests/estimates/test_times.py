@@ -50,6 +50,15 @@ def test_beyond_the_largest_case_no_time_is_told(tokens: int) -> None:
     )
 
 
+def test_where_no_case_is_large_enough_in_all_that_is_said_and_not_how_far_each_goes() -> None:
+    """Batches are timed at short contexts alone, and long contexts at one request."""
+    apart = Times([timed("k", 9.0, DEVICE, batch=8, context=8192), timed("k", 9.0, DEVICE, batch=1, context=131072)])
+
+    assert "k was timed in no case that has at least batch 8, context 32768 together" == refused(
+        apart.time("k", {}, {"batch": 8, "context": 32768})
+    )
+
+
 def test_below_the_smallest_case_no_time_is_told_unless_the_hardware_says_one() -> None:
     few = Times([timed("k", 9.0, DEVICE, m=8)])
 

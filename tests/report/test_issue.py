@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from recon.records.install import Engine
-from recon.records.verdict import OwnWord, Standing
+from recon.records.verdict import Gate, OwnWord, Standing
 from recon.report import csv_table, markdown, sarif
 from recon.report.issue import concerned, issue
 from recon.report.redacted import redacted
@@ -53,6 +53,15 @@ def test_verdicts_are_those_that_are_no_plain_yes_or_those_that_are_asked_about(
     assert 7 == len(rows[1:]) == len(concerned(view, ()))
     assert {"accept.linear.greedy", "accept.tree.greedy", "pos.tree"} == {row[0] for row in asked[1:]}
     assert "### Verdicts: 7\n" in issue(view)
+
+
+def test_what_a_gate_says_ends_in_one_full_stop() -> None:
+    run = scan()
+    gate = Gate("topk > 1", "engine/args.py", 7, "Trees are not supported.")
+    gated = replace(run.installs[1].verdicts[0], gates=(gate,))
+    shown = issue(view_of(replace(run, installs=(replace(run.installs[1], verdicts=(gated,)),))), [gated.capability])
+
+    assert "Trees are not supported. |" in shown
 
 
 def test_a_kernel_package_is_not_in_question_by_itself() -> None:
