@@ -6,6 +6,7 @@ names end in `_total` or not. SGLang has gauges alone, of the last moment: a mea
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -35,14 +36,32 @@ _LABEL = re.compile(r'\s*([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"\s*(?:,|$)')
 
 @dataclass(slots=True)
 class _Samples:
-    """Sums of one model's samples over its engines."""
+    """One model's samples, and their sums over its engines."""
 
-    sums: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    reached: dict[int, float] = field(default_factory=dict)
+    model: str
+    each: dict[tuple[str, frozenset[tuple[str, str]]], float] = field(default_factory=dict)
+    """By name and labels."""
+
+    @property
+    def sums(self) -> Mapping[str, float]:
+        sums: defaultdict[str, float] = defaultdict(float)
+        for (name, _), value in self.each.items():
+            sums[name] += value
+        return sums
+
+    @property
+    def reached(self) -> Mapping[int, float]:
+        """By position."""
+        reached: defaultdict[int, float] = defaultdict(float)
+        for (name, labels), value in self.each.items():
+            if name == REACHED:
+                reached[int(dict(labels)["position"])] += value
+        return reached
 
     def mean(self, name: str) -> float:
-        return self.sums[name] / self.counts[name]
+        """Of the engines that have anything to tell: one that is idle has 0."""
+        told = [value for (named, _), value in self.each.items() if named == name and value]
+        return sum(told) / len(told) if told else 0.0
 
 
 def looks_like(line: str) -> bool:
@@ -72,11 +91,12 @@ def _since(now: _Samples, then: _Samples) -> _Samples:
         raise BadMetrics(
             "Gauges tell of a moment, and not of the time since another", "Only counters can be subtracted."
         )
-    sums = {name: value - then.sums.get(name, 0.0) for name, value in now.sums.items()}
-    reached = {position: value - then.reached.get(position, 0.0) for position, value in now.reached.items()}
-    if min(*sums.values(), *reached.values()) < 0 or not set(then.reached) <= set(now.reached):
+    if now.model != then.model:
+        one, other = (each.model or "no named model" for each in (then, now))
+        raise BadMetrics(f"The earlier metrics are of {one}, the later ones of {other}")
+    if any(now.each.get(sample, -1.0) < value for sample, value in then.each.items()):  # one engine is enough
         raise BadMetrics("The counters ran backwards", "The server was started again, or the files are swapped.")
-    return _Samples(sums, now.counts, reached)
+    return _Samples(now.model, {sample: value - then.each.get(sample, 0.0) for sample, value in now.each.items()})
 
 
 def _samples(lines: Iterable[str]) -> _Samples:
@@ -108,14 +128,18 @@ def _take(number: int, line: str, models: dict[str, _Samples]) -> None:
     if found is None:
         raise BadMetrics(f"Line {number} of the metrics is no sample of {name}")
     labels, value = _labels(number, found[2] or ""), _value(number, found[3])
-    samples = models.setdefault(labels.get("model_name", ""), _Samples())
-    if name == REACHED:
-        position = labels.get("position", "")
-        if not position.isascii() or not position.isdigit() or len(position) > 3 or int(position) >= LONGEST:
-            raise BadMetrics(f"Line {number} of the metrics has no position from 0 to {LONGEST - 1}")
-        samples.reached[int(position)] = samples.reached.get(int(position), 0.0) + value
-    samples.sums[name] = samples.sums.get(name, 0.0) + value
-    samples.counts[name] = samples.counts.get(name, 0) + 1
+    model = labels.get("model_name", "")
+    each = models.setdefault(model, _Samples(model)).each
+    position = labels.get("position", "") if name == REACHED else "0"
+    if not position.isascii() or not position.isdigit() or len(position) > 3 or int(position) >= LONGEST:
+        raise BadMetrics(f"Line {number} of the metrics has no position from 0 to {LONGEST - 1}")
+    sample = name, frozenset(labels.items())
+    if sample in each:
+        raise BadMetrics(
+            f"Line {number} of the metrics tells of {name} a second time, with the same labels",
+            "Keep one reading in a file; recon trace convert --since takes an earlier one from a later one.",
+        )
+    each[sample] = value
 
 
 def _plain(name: str) -> str:
@@ -145,11 +169,13 @@ def _value(number: int, text: str) -> float:
 
 
 def _of_counters(samples: _Samples) -> Counts:
-    rounds, accepted = samples.sums[ROUNDS], samples.sums.get(ACCEPTED, math.nan)
+    sums = samples.sums
+    rounds, accepted, drafted = sums[ROUNDS], sums.get(ACCEPTED, math.nan), sums.get(DRAFTED, 0.0)
     if not rounds:
         raise BadMetrics("The server has drafted nothing yet", "Send it requests, and save its metrics again.")
-    length = len(samples.reached)
-    reached = [samples.reached.get(position, math.nan) for position in range(length)]
+    counted = samples.reached
+    length = len(counted)
+    reached = [counted.get(position, math.nan) for position in range(length)]
     levels = [rounds, *reached]
     falls = all(above + LOOSE >= below for above, below in zip(levels, reached, strict=False))
     if not (falls and abs(sum(reached) - accepted) <= LOOSE * length):  # NaN is what nobody counted
@@ -160,10 +186,10 @@ def _of_counters(samples: _Samples) -> Counts:
     for depth in range(1, length + 1):
         levels[depth] = min(levels[depth], levels[depth - 1])
     source = "counters of vLLM"
-    if samples.sums.get(DRAFTED, 0.0) < rounds * length - LOOSE * length:
+    if drafted < rounds * length - LOOSE * length:
         note = (
-            f"Chains were drafted shorter than {length} now and then ({samples.sums.get(DRAFTED, 0.0) / rounds:.2f} on"
-            " average), so what longer ones would have got is not known."
+            f"Chains were drafted shorter than {length} now and then ({drafted / rounds:.2f} on average), so what"
+            " longer ones would have got is not known."
         )
         return Counts(source, 0, int(rounds), (), 1 + accepted / rounds, notes=(note,), cut=True)
     whole = [int(level) for level in levels]

@@ -49,6 +49,9 @@ def test_what_was_counted_before_can_be_left_out() -> None:
     assert (100, 90, 5) == exposition.read(later, counters()).reached
 
 
+TWO = [*counters((20, 5, 3)), *counters((20, 5, 3), engine=1)]
+
+
 @pytest.mark.parametrize(
     ("now", "then", "why"),
     [
@@ -56,6 +59,11 @@ def test_what_was_counted_before_can_be_left_out() -> None:
         (list(counters()), list(counters((80, 50, 30, 0))), "ran backwards"),
         (list(counters()), ["sglang:spec_accept_length 3"], "Gauges tell of a moment"),
         (list(counters()), list(counters()), "drafted nothing yet"),
+        (["vllm:spec_decode_num_drafts 9"], ["vllm:spec_decode_num_drafts 3"], "contradict one another"),
+        (list(counters()), list(counters((8, 5, 3), model="other")), "The earlier metrics are of other"),
+        # One engine of two was started again, though together they counted more than before.
+        ([*counters((99, 98, 97)), *counters((4, 2, 0), engine=1)], TWO, "ran backwards"),
+        (list(counters((99, 98, 97))), TWO, "ran backwards"),
     ],
 )
 def test_metrics_that_cannot_be_subtracted_are_refused(now: list[str], then: list[str], why: str) -> None:
@@ -110,6 +118,8 @@ def test_counters_that_were_read_a_moment_apart_are_no_contradiction() -> None:
         (["# x", "vllm:diffusion_num_denoising_steps_total 4"], "a diffusion model, which has no chains"),
         (["# x", "vllm:spec_decode_num_emitted_tokens_total 4"], "of tokens and not of rounds"),
         (["# x", "sglang:spec_accept_length 0.0"], "accepted nothing yet"),
+        ([*counters(), *counters((9, 5, 3))], "tells of vllm:spec_decode_num_drafts a second time"),
+        (["# x", "vllm:spec_decode_num_drafts 3", "vllm:spec_decode_num_drafts_total 3"], "Line 3 of the metrics"),
     ],
 )
 def test_metrics_that_tell_nothing_or_make_no_sense_are_refused(lines: list[str], why: str) -> None:
@@ -140,6 +150,13 @@ def test_sglang_tells_how_long_its_chains_are_since_it_has_a_gauge_for_it() -> N
     ]
 
     assert (15, 3.5) == ((counts := exposition.read(lines)).length, counts.mean)
+
+
+def test_an_engine_that_is_idle_does_not_halve_the_mean() -> None:
+    """Of a server whose engines share the requests out; its gauge is 0 until it works."""
+    lines = ['sglang:spec_accept_length{dp="0"} 3.5', 'sglang:spec_accept_length{dp="1"} 0']
+
+    assert 3.5 == exposition.read(lines).mean
 
 
 # Responses
