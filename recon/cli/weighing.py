@@ -60,7 +60,7 @@ def supplied(found: "Acceptance", nodes: int, tau: float, builder: str, family: 
     from recon.cli.acceptance import builder_of
     from recon.estimates.families import is_of_blocks
     from recon.estimates.supplied import Supplied
-    from recon.estimates.trees import called
+    from recon.estimates.trees import called, too_small
 
     if not nodes:
         raise Usage("--tree-tau is of one tree, and its size is not named", "Add --budget N.")
@@ -70,6 +70,8 @@ def supplied(found: "Acceptance", nodes: int, tau: float, builder: str, family: 
     if block > 1 and tau > block and is_of_blocks(family, builder):
         raise Usage(f"A tree of blocks of {block} tokens does not commit {tau:g}", "--block tells how long they are.")
     built = builder_of(builder) if builder != "sequoia" else None
+    if built and (lacks := too_small(built, nodes)):
+        raise Usage(lacks.removesuffix("."), "--budget is how many drafts that tree has.")
     return Supplied(found, nodes, tau, called(built) if built else builder or "as told")
 
 
@@ -133,7 +135,7 @@ def estimates_of(
     of_card = _of_card(measured, asked.gpu)
     counted, note = related(of_card, host, named=bool(costs.probes))
     times = Times(counted)
-    notes = filter(None, (note, _left_out(measured, of_card, asked.gpu), *_useless(times, len(of_card), note)))
+    notes = filter(None, (note, _left_out(measured, of_card, asked.gpu), *_useless(times, of_card, counted, note)))
     if not counted and host and not asked.gpu:
         asked = replace(asked, gpu=next((gpu.name for gpu in host.gpus), ""))
     installs = scan.run.installs if scan else ()
@@ -206,12 +208,14 @@ def _left_out(measured: "Sequence[Measurement]", kept: "Sequence[Measurement]", 
     return f"Times taken on {', '.join(others)} are not used: --gpu names {gpu}." if gpu and others else ""
 
 
-def _useless(times: "Times", count: int, note: str) -> "Iterator[str]":
+def _useless(
+    times: "Times", of_card: "Sequence[Measurement]", counted: "Sequence[Measurement]", note: str
+) -> "Iterator[str]":
     """That none of the measurements can be used, where nothing else says why there are no times."""
-    if count and not times and not (note and "not used" in note):
+    if of_card and not times and (counted or not note):
         yield (
-            f"None of {count} measurements is used: a time must be above 0, name its GPU, and be of a kernel"
-            " that agreed with its reference."
+            f"None of {len(of_card)} measurements is used: a time must be above 0 and within its interval, name its GPU, and be"
+            " of a kernel that agreed with its reference."
         )
 
 

@@ -95,10 +95,9 @@ class Times:
             known = self._found[key] = {}
             for measurement, spread in self._kernels.get(kernel, ()):
                 case = measurement.case
-                if all(case.get(name) == value for name, value in fixed.items()) and all(
-                    name in case for name in names
-                ):
-                    known.setdefault(tuple(int(case[name]) for name in names), spread)
+                place = tuple(each for each in map(case.get, names) if type(each) is int)
+                if len(place) == len(names) and all(case.get(name) == value for name, value in fixed.items()):
+                    known.setdefault(place, spread)
         return known
 
 

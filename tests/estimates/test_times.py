@@ -122,3 +122,22 @@ def test_sums_have_the_weakest_ground_and_the_sums_of_the_ends() -> None:
     other = Quantity(5.0, 4.0, 6.0, Ground.BETWEEN, "")
 
     assert Quantity(12.0, 9.0, 15.0, Ground.BETWEEN, "both") == added([(1, one), (2, other)], "both")
+
+
+@pytest.mark.parametrize("odd", ["8", "x", 8.5, 8.0])
+def test_a_case_that_counts_in_anything_but_whole_numbers_is_no_place(odd: str | float) -> None:
+    """A saved run may have been changed by hand."""
+    one = timed("k", 9.0, DEVICE, m=8)
+    times = Times([replace(one, case={"m": odd}), timed("k", 20.0, DEVICE, m=16)])
+
+    assert "k was timed from m 16, not at m 8" == refused(times.time("k", {}, {"m": 8}))
+
+
+@pytest.mark.parametrize(
+    ("low", "median", "high"), [(0.0, 1.0, 2.0), (-2.0, -1.0, 1.0), (3.0, 2.0, 4.0), (1.0, 5.0, 4.0), (4.0, 4.0, 3.0)]
+)
+def test_a_time_outside_of_its_own_interval_is_not_used(low: float, median: float, high: float) -> None:
+    one = timed("k", 9.0, DEVICE, m=8)
+    assert one.spread
+
+    assert not Times([replace(one, spread=replace(one.spread, low_us=low, median_us=median, high_us=high))])
