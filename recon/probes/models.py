@@ -142,6 +142,26 @@ def _objection(model: Model) -> str:
         return f"{model.experts} experts are more than {MOST_EXPERTS}"
     if model.experts and not 0 < model.active_experts <= model.experts:
         return f"a token meets {model.active_experts} of {model.experts} experts"
+    return _half_told(model)
+
+
+def _half_told(model: Model) -> str:
+    """Sizes of recurrent layers that are left out where others are told: they would count as nothing."""
+    delta = {
+        "linear_num_value_heads": model.linear_value_heads,
+        "linear_num_key_heads": model.linear_key_heads,
+        "linear_key_head_dim": model.linear_key_dim,
+        "linear_value_head_dim": model.linear_value_dim,
+    }
+    mamba = {
+        "mamba_num_heads": model.mamba_heads,
+        "mamba_head_dim": model.mamba_head_dim,
+        "ssm_state_size": model.mamba_state,
+    }
+    for sizes in (delta, mamba):
+        lacking = [name for name, size in sizes.items() if not size]
+        if 0 < len(lacking) < len(sizes):
+            return f"it tells sizes of recurrent layers, and leaves out {' and '.join(lacking)}"
     return ""
 
 

@@ -11,6 +11,14 @@ from recon.errors import NotFound, Unreadable, Usage
 from recon.probes.models import PRESETS, model_of, presets
 from recon.records.model import Model
 
+DELTA: dict[str, object] = {
+    "linear_num_value_heads": 48,
+    "linear_num_key_heads": 16,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+}
+MAMBA: dict[str, object] = {"mamba_n_heads": 128, "mamba_d_head": 64, "mamba_n_groups": 8, "mamba_d_state": 128}
+
 
 @pytest.mark.parametrize("name", presets())
 def test_every_preset_is_a_model_with_whole_heads(name: str) -> None:
@@ -260,6 +268,11 @@ def test_a_value_without_measure_is_refused_in_few_words(tmp_path: Path) -> None
         ({"head_dim": None, "hidden_size": None}, "how long a head is"),
         ({"linear_num_value_heads": 12, "linear_num_key_heads": 5}, "12 linear value heads"),
         ({"mamba_n_heads": 12, "mamba_n_groups": 8}, "8 groups"),
+        (DELTA | {"linear_num_value_heads": None}, "recurrent layers, and leaves out linear_num_value_heads"),
+        (DELTA | {"linear_num_key_heads": 0}, "leaves out linear_num_key_heads"),
+        ({"linear_num_value_heads": 12}, "leaves out linear_num_key_heads and linear_key_head_dim and linear_value"),
+        (MAMBA | {"mamba_d_head": None}, "recurrent layers, and leaves out mamba_head_dim"),
+        ({"mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2}, "leaves out mamba_num_heads and mamba_head_dim"),
         ({"num_experts": 4, "num_experts_per_tok": 8}, "meets 8 of 4 experts"),
         ({"num_experts": 4}, "meets 0 of 4 experts"),
         ({"num_experts": 1 << 30, "num_experts_per_tok": 8}, "experts are more than"),
@@ -276,8 +289,8 @@ def test_shapes_that_cannot_be_or_have_no_kernel_are_refused(
 @pytest.mark.parametrize(
     "config",
     [
-        {"linear_num_value_heads": 12, "linear_num_key_heads": 6},
-        {"mamba_n_heads": 12, "mamba_n_groups": 6},
+        DELTA | {"linear_num_value_heads": 12, "linear_num_key_heads": 6},
+        MAMBA | {"mamba_n_heads": 12, "mamba_n_groups": 6},
     ],
 )
 def test_keys_that_several_gpus_can_neither_share_nor_repeat_are_told(
@@ -289,15 +302,14 @@ def test_keys_that_several_gpus_can_neither_share_nor_repeat_are_told(
 
 def test_layers_of_mamba_have_weights_on_the_way_in_and_out(tmp_path: Path) -> None:
     """Gates and features, what the state reads and writes, and a step for each head."""
-    shape = {"mamba_n_heads": 128, "mamba_d_head": 64, "mamba_n_groups": 8, "mamba_d_state": 128}
-    weights = {each.name: (each.outputs, each.inputs) for each in of(tmp_path, **shape).weights(2)}
+    weights = {each.name: (each.outputs, each.inputs) for each in of(tmp_path, **MAMBA).weights(2)}
 
     assert (2 * 64 * 64 + 2 * 4 * 128 + 64, 4096) == weights["linear_in"]
     assert (4096, 64 * 64) == weights["linear_out"]
 
 
 def test_feed_forward_parts_without_gates_go_up_once(tmp_path: Path) -> None:
-    config = {"mamba_num_heads": 8, "mamba_head_dim": 64, "intermediate_size": 700, "mlp_hidden_act": "relu2"}
+    config = MAMBA | {"intermediate_size": 700, "mlp_hidden_act": "relu2"}
     model = of(tmp_path, num_hidden_layers=6, hybrid_override_pattern="M-ME*E", **config)
 
     assert 3 == model.mlp_layers
@@ -306,6 +318,6 @@ def test_feed_forward_parts_without_gates_go_up_once(tmp_path: Path) -> None:
 
 
 def test_layers_with_attention_may_be_told_by_number(tmp_path: Path) -> None:
-    model = of(tmp_path, mamba_n_heads=128, mamba_n_groups=1, num_hidden_layers=32, attn_layer_indices=[9, 18, 27])
+    model = of(tmp_path, num_hidden_layers=32, attn_layer_indices=[9, 18, 27], **MAMBA)
 
     assert (3, 29) == (model.attention_layers, model.linear_layers)
