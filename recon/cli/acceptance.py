@@ -127,8 +127,10 @@ def counted(name: str, block: int | None) -> "Counts":
     counts = counts_of(lines_of(name))
     if block is None or counts.cut:
         return counts
-    if block - 1 < counts.length or block < counts.mean:
+    if block - 1 < counts.length:
         raise Usage(f"{name} tells of chains of {counts.length} drafts, and --block of {block - 1}")
+    if block < counts.mean:
+        raise Usage(f"{name} tells of {counts.mean:g} tokens per pass, which blocks of {block} do not give")
     more = (0,) * (block - 1 - counts.length) if counts.reached else ()
     return replace(counts, length=block - 1, reached=counts.reached + more)
 

@@ -133,8 +133,8 @@ def _curve(found: "Acceptance") -> "Iterator[AcceptanceLength]":
     from recon.records.acceptance_length import AcceptanceLength
 
     budgets = found.budgets
-    for nodes in CURVE if len(budgets) != 1 else budgets:
-        known = found.tree(nodes) if nodes in budgets else None
+    for nodes in [each for each in CURVE if each in budgets] or budgets[-1:]:
+        known = found.tree(nodes)
         if isinstance(known, AcceptanceLength):
             yield known
 

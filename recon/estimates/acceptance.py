@@ -13,7 +13,7 @@ from recon.estimates import dynamic, families, table
 from recon.estimates.counts import Counts, withhold
 from recon.estimates.identities import tau_of_rate
 from recon.estimates.replay import Replay, gain_interval
-from recon.estimates.trees import Builder, Heap, Static
+from recon.estimates.trees import Builder, Heap, Static, most_of, too_small
 from recon.records.acceptance_length import AcceptanceLength, Basis, Gain, Withheld
 
 Known = AcceptanceLength | Withheld
@@ -103,10 +103,10 @@ class ByReplay:
 
 def _budgets(builder: Builder, most: int) -> Sequence[int]:
     """All that were drawn or replayed; of a static tree the whole of it, of which no part was meant to be a tree."""
+    largest = most_of(builder)
     if not isinstance(builder, Static):
-        return range(1, most + 1)
-    whole = len(builder.paths)
-    return (whole,) if whole <= most else ()
+        return range(1, min(most, largest or most) + 1)
+    return (largest,) if largest <= most else ()
 
 
 class ByModel:
@@ -136,6 +136,8 @@ class ByModel:
         """As the model has it."""
         if isinstance(self._trees, Withheld):
             return self._trees
+        if lacks := too_small(self._built, nodes):
+            return Withheld(self.basis, lacks, "")
         if not 1 <= nodes <= len(self._trees):
             return Withheld(self.basis, f"Rounds were drawn for trees of up to {len(self._trees)} drafts.", "")
         return _as_sure(self._trees[nodes - 1], self._longest)
@@ -189,6 +191,9 @@ class ByLaw:
         found = families.predicted(self.family, self.counts.mean, self.block, nodes, self.base)
         wanted = self.builder.name if self.builder else ""
         known = self.counts.chain(self.counts.length)
+        lacks = self.builder and too_small(self.builder, nodes)
+        if lacks and not (isinstance(found, Withheld) and found.mend):
+            return Withheld(self.basis, lacks, "")
         if isinstance(found, Withheld):
             return self._unsure(found) if found.mend and not _advised(known, self.counts.length) else found
         if not wanted or wanted.startswith(found.builder):
@@ -241,10 +246,19 @@ class ByTable:
         if self._advice:
             return self._advice
         if self._best is None:
-            return table.length(self.rates, self.builder or Heap())
+            return self._built(nodes)
         if not 1 <= nodes <= len(self._best.paths):
             return Withheld(self.basis, f"The table gives trees of up to {len(self._best.paths)} drafts.", "")
         return table.length(self.rates, Static(f"best static({nodes})", self._best.paths[:nodes]))
+
+    def _built(self, nodes: int) -> Known:
+        """Of the builder that is named: of a static tree the first so many paths."""
+        builder = self.builder or Heap()
+        if lacks := too_small(builder, nodes):
+            return Withheld(self.basis, lacks, "")
+        if isinstance(builder, Static) and nodes:
+            builder = replace(builder, paths=builder.paths[:nodes])
+        return table.length(self.rates, builder)
 
     def gain(self, nodes: int, length: int) -> Gain | Withheld:
         """Without an interval: a table does not say how many rounds it was counted in."""

@@ -21,6 +21,8 @@ from recon.records.model import Model
 UNKNOWN_COMMON = Quantity(5_000.0, 0.0, 15_000.0, Ground.ASSUMED, "the draft, the host and what is not measured")
 UNKNOWN_HOST = Quantity(2_500.0, 0.0, 5_000.0, Ground.ASSUMED, "waiting for the host in a tree's round")
 """Up to what was seen where the walk is on the CPU: 4.9 ms (27B, A6000)."""
+FAR_OFF = 2
+"""So many times a given round of the chain its measured parts may take, and still be taken for those of that round."""
 EXTRA_BUDGETS = (7, 8, 15, 16, 23, 31, 32, 47, 63, 64, 95, 127, 128, 191, 255, 256)
 """Where root and drafts fill what kernels and graphs are made for, besides what an acceptance is known at."""
 
@@ -113,19 +115,28 @@ def _with(acceptance: Acceptance, asked: Asked, times: Times, setting: Setting, 
     tree: RoundOf = lambda drafts: round_of(times, setting, drafts, "tree", kernels)  # noqa: E731
     common = _common(acceptance, asked, chain)
     extra = asked.extra or (NONE if kernels is Kernels.BUNDLED else UNKNOWN_HOST)
-    case = Case(kernels.value, setting.batch, setting.context, common, extra)
+    known = common if isinstance(common, Quantity) else NONE
+    case = Case(kernels.value, setting.batch, setting.context, known, extra)
     found = sides(acceptance, budgets_of(acceptance, asked), chain, tree)
-    return weighed(found, case) if isinstance(found, Sides) else unweighed(case, found)
+    if not isinstance(found, Sides):
+        return unweighed(case, found)
+    return weighed(found, case) if isinstance(common, Quantity) else unweighed(case, common)
 
 
-def _common(acceptance: Acceptance, asked: Asked, chain: RoundOf) -> Quantity:
-    """What is given, or what a given round of the chain leaves beside the measured parts, or a range."""
+def _common(acceptance: Acceptance, asked: Asked, chain: RoundOf) -> Quantity | Missing:
+    """What is given, or what a given round of the chain leaves beside the measured parts, or a range.
+
+    A round far below its own parts is of something else, or was told in seconds: nothing follows from it.
+    """
     if asked.chain_us is None:
         return asked.common or UNKNOWN_COMMON
     measured = chain(max(acceptance.lengths, default=0))
     if isinstance(measured, Missing):
         return asked.common or UNKNOWN_COMMON
     whole, parts = asked.chain_us, measured.us
+    if whole.high * FAR_OFF < parts.low:
+        why = f"{whole.source} takes far less than its measured parts, {parts.value / 1000:.3g} ms"
+        return Missing(f"{why}, so it may be of another card, model or batch")
     source = f"what {whole.source} leaves beside the measured parts"
     if whole.high < parts.low:
         source = f"nothing: the measured parts of a chain's round take longer than {whole.source}"
@@ -164,7 +175,7 @@ def _bounded(acceptance: Acceptance, asked: Asked, setting: Setting, card: Card,
     least = floors.floor_round(setting, card, max(acceptance.lengths), "chain", kept=False).us.value
     if asked.chain_us and asked.chain_us.high < least:
         why = f"{asked.chain_us.source} takes less than the {least / 1000:.3g} ms of the data sheet's floor"
-        return unweighed(case, Missing(f"{why}: another card, model or batch?"))
+        return unweighed(case, Missing(f"{why}, so it may be of another card, model or batch"))
     return floors.bounded(found, case, asked.chain_us.high if asked.chain_us else 0.0)
 
 

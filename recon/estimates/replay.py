@@ -15,7 +15,7 @@ from operator import mul
 
 from recon.errors import BadTrace
 from recon.estimates.trace import Header, Position
-from recon.estimates.trees import Builder, Rows, called
+from recon.estimates.trees import Builder, Rows, called, too_small
 from recon.records.acceptance_length import AcceptanceLength, Basis, Withheld
 
 NEVER = 1 << 62
@@ -155,6 +155,8 @@ class Replay:
                 f" kept {header.width} and {header.length}.",
                 "Write a trace that keeps more, or choose a smaller tree.",
             )
+        if lacks := too_small(builder, nodes):
+            return _withhold(lacks, "Ask for a budget that it can fill.")
         if self.unseen(nodes) > UNSEEN:
             return _withhold(
                 f"At {100 * self.unseen(nodes):.0f} % of the positions a tree of {nodes} nodes may want more than the"

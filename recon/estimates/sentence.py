@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from recon.estimates.rounds import NOT_TIMED
-from recon.estimates.weighing import crossover
+from recon.estimates.weighing import NONE, crossover
 from recon.records.cost import Ground, Memory, Quantity, Round
 from recon.records.estimate import Decision, Outlook
 from recon.records.verdict import Standing
@@ -105,7 +105,7 @@ def because(outlooks: Sequence[Outlook], memory: Memory | None) -> Iterator[str]
     yield from _ours(outlooks)
     for outlook in weighed[:1]:
         yield from (f"{_round(each)}." for each in (outlook.tree_round, outlook.chain_round) if each)
-        if outlook.common_us and outlook.common_us.high:
+        if outlook.common_us and outlook.common_us.source != NONE.source:  # nothing is worth a word where it was given
             yield f"Added to both rounds: {_ms(outlook.common_us)}, {outlook.common_us.source}."
         if outlook.extra_us and outlook.extra_us.high:
             yield f"Added to the tree's: {_ms(outlook.extra_us)}, {outlook.extra_us.source}."

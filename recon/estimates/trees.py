@@ -177,6 +177,28 @@ class Static:
             yield numbers[path[:-1]], path[-1]
 
 
+def most_of(builder: Builder) -> int:
+    """Nodes beyond which its trees do not grow, whatever the budget; 0 where rows alone bound them.
+
+    >>> most_of(Eagle(2, 10))
+    110
+    """
+    match builder:
+        case Static():
+            return len(builder.paths)
+        case Eagle():
+            return builder.topk + (builder.steps - 1) * builder.topk**2
+    return 0
+
+
+def too_small(builder: Builder, nodes: int) -> str:
+    """Why there is no tree of so many nodes; empty where there is: a round of more would be timed than is verified."""
+    most = most_of(builder)
+    if not 0 < most < nodes:
+        return ""
+    return f"{builder.name} makes trees of up to {most} draft{'s' * (most > 1)}, not of {nodes}."
+
+
 def called(builder: Builder) -> str:
     """Its name; a static tree without two nodes side by side is a chain, whatever it is called."""
     return "chain" if isinstance(builder, Static) and builder.depth == len(builder.paths) else builder.name

@@ -93,8 +93,9 @@ def sides(acceptance: Acceptance, budgets: Sequence[int], chain: RoundOf, tree: 
     found = tuple(tuple(each for each in some if isinstance(each, Side)) for some in (chains, trees))
     for some, known in zip((chains, trees), found, strict=True):
         if not known:
-            lacking = next((each for each in some if not isinstance(each, Side)), None)
-            return lacking or Missing("no tokens per pass of any chain are known")
+            reasons = [each for each in some if not isinstance(each, Side)]
+            plain = (each for each in reasons if not isinstance(each, _Chain))  # says more, where there is one
+            return next(plain, None) or next(iter(reasons), Missing("no tokens per pass of any chain are known"))
     return Sides(acceptance, *found)
 
 
@@ -120,6 +121,10 @@ def _chains(acceptance: Acceptance, round_of: RoundOf) -> Iterator[Side | Missin
             yield Side(drafts, "chain", tau, made, _unsure(length))
 
 
+class _Chain(Missing):
+    """A tree that is a chain, and shows nothing of others."""
+
+
 def _trees(acceptance: Acceptance, budgets: Sequence[int], round_of: RoundOf) -> Iterator[Side | Missing | Withheld]:
     longest = max(acceptance.lengths, default=0)
     for nodes in budgets:
@@ -128,7 +133,7 @@ def _trees(acceptance: Acceptance, budgets: Sequence[int], round_of: RoundOf) ->
         if isinstance(length, Withheld):
             yield length
         elif _is_chain(length, longest):
-            yield Missing(f"a tree of {nodes} draft{'s' * (nodes > 1)} ({length.builder}) is a chain")
+            yield _Chain(f"a tree of {nodes} draft{'s' * (nodes > 1)} ({length.builder}) is a chain")
         elif isinstance(made, Missing):
             yield made
         else:

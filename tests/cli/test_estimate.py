@@ -178,6 +178,33 @@ def test_that_a_named_probe_of_another_card_is_left_out_is_said(recon_command: R
     assert f"Times taken on {DEVICE.name} are not used: --gpu names RTX 5090." in ended.out
 
 
+def test_of_two_cards_that_are_named_the_one_that_is_weighed_is_told(
+    recon_command: Recon, timed: Path, state: Path
+) -> None:
+    device = replace(DEVICE, name="NVIDIA B200", uuid="GPU-b")
+    other = save(replace(probe(device), measurements=tuple(records(model_of("Qwen3.6-27B"), device=device))), state)
+    ended = recon_command(*WEIGHED, "--probe", timed.name, "--probe", other.name)
+
+    assert 0 == ended.code
+    assert f"Times were taken on {DEVICE.name} (" in ended.out
+    assert "those taken on NVIDIA B200 (" in ended.out
+
+
+@pytest.mark.parametrize("odd", [{"nodes": "x"}, {"nodes": 1.5}, {"batch": -1}, {"m": "8"}, {"context": ""}])
+def test_cases_that_no_probe_wrote_are_no_fault_of_recon(
+    recon_command: Recon, state: Path, odd: dict[str, int | float | str]
+) -> None:
+    changed = [
+        replace(each, case=each.case | odd) if odd.keys() <= each.case.keys() else each
+        for each in records(model_of("Qwen3.6-27B"))
+    ]
+    save(replace(probe(), measurements=tuple(changed)), state)
+    ended = recon_command(*WEIGHED)
+
+    assert 0 == ended.code
+    assert "no number, since " in ended.out
+
+
 def test_measurements_of_which_none_can_be_used_are_said_to_be_of_no_use(recon_command: Recon, state: Path) -> None:
     """Times below 0, of no GPU."""
     broken = [
@@ -278,6 +305,7 @@ def test_a_broken_drafter_is_to_be_mended_first_also_where_times_are_known(recon
         ("--tree-tau", "3"),
         ("--tree-tau", "40", "--budget", "16"),
         ("--tree-tau", "16.5", "--budget", "64"),
+        ("--tree-tau", "3", "--budget", "64", "--builder", "eagle(2,2)"),
         *(
             ("--budget", "64", "--linear-ms", linear, "--tree-ms", tree)
             for linear, tree in (("0", "12"), ("12", "0"), ("0..5", "12"), ("12", "0..5"), ("1e-320", "12"))

@@ -83,6 +83,16 @@ def test_a_static_tree_that_is_a_chain_is_not_weighed_against_chains(
     assert (code == 3) == ("a tree of 2 drafts (chain) is a chain" in ended.out)
 
 
+def test_what_a_small_builder_makes_is_told_at_its_largest(recon_command: Recon, trace: str) -> None:
+    """And no round of a larger tree is weighed against it."""
+    told = json.loads(recon_command("estimate", "--json", "--trace", trace, "--builder", "eagle(2,2)").out)
+    ended = recon_command("estimate", "--trace", trace, "--builder", "eagle(2,2)", "--budget", "64", *TIMED)
+
+    assert [6] == [tree["nodes"] for tree in told["curve"]]
+    assert 3 == ended.code
+    assert "eagle(steps=2, topk=2) makes trees of up to 6 drafts, not of 64." in ended.out
+
+
 def test_a_static_tree_is_read_from_a_file(recon_command: Recon, trace: str, tmp_path: Path) -> None:
     (tmp_path / "tree.txt").write_text("[(0,), (1,), (0, 0)]")
     ended = recon_command("estimate", "--json", "--trace", trace, "--builder", f"static({tmp_path / 'tree.txt'})")
@@ -233,13 +243,16 @@ def test_chains_of_different_lengths_are_of_no_law(recon_command: Recon, tmp_pat
         (("--trace", "no-such-file"), "There is no file"),
         (("--trace", "."), "is a folder"),
         (("--metrics", "METRICS", "--block", "3"), "chains of 3 drafts, and --block of 2"),
+        (("--metrics", "GAUGE", "--block", "8"), "9.5 tokens per pass, which blocks of 8 do not give"),
         (("--linear-tau", "6", "--budget", "5000"), "larger than any"),
     ],
 )
 def test_what_does_not_go_together_is_usage(
-    recon_command: Recon, trace: str, metrics: str, words: tuple[str, ...], why: str
+    recon_command: Recon, trace: str, metrics: str, tmp_path: Path, words: tuple[str, ...], why: str
 ) -> None:
-    named = {"TRACE": trace, "METRICS": metrics}
+    gauge = tmp_path / "gauge.txt"
+    gauge.write_text("sglang:spec_accept_length 9.5\n")
+    named = {"TRACE": trace, "METRICS": metrics, "GAUGE": str(gauge)}
     ended = recon_command("estimate", *(named.get(word, word) for word in words))
 
     assert 2 == ended.code

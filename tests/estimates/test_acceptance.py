@@ -4,12 +4,13 @@ import random
 
 import pytest
 
-from recon.estimates.acceptance import Acceptance, ByLaw, ByModel, ByReplay, advice
+from recon.estimates.acceptance import Acceptance, ByLaw, ByModel, ByReplay, ByTable, advice
 from recon.estimates.counts import Counts, of_histograms
 from recon.estimates.families import BEST
 from recon.estimates.replay import Replay
+from recon.estimates.table import Table
 from recon.estimates.trace import read
-from recon.estimates.trees import Eagle, Heap, Static
+from recon.estimates.trees import Builder, Eagle, Heap, Static
 from recon.records.acceptance_length import AcceptanceLength, Basis, Gain, Withheld
 from tests.estimates.published import survival_of, taus
 from tests.estimates.traces import text, trace_of
@@ -17,7 +18,7 @@ from tests.estimates.traces import text, trace_of
 MEAN = Counts("as told", 15, 0, (), 6.57)
 
 
-def replayed(most: int = 16, mood: float = 0.8, builder: Heap | Static | None = None) -> ByReplay:
+def replayed(most: int = 16, mood: float = 0.8, builder: Builder | None = None) -> ByReplay:
     rng = random.Random(3)
     texts = [text(rng, 30, block=4, width=9, mood=mood) for _ in range(12)]
     header, positions = read(trace_of(texts, block=4, width=9))
@@ -53,6 +54,39 @@ def test_a_gain_is_the_tree_over_the_chain_and_lies_in_its_interval(found: Accep
     assert gain.low is not None
     assert gain.high is not None
     assert gain.low < gain.ratio < gain.high
+
+
+RATES = Table(((0.6, 0.2), (0.5, 0.2)), None)
+SMALL = Static("static(tree.json)", ((0,), (1,), (0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("found", "most"),
+    [
+        (replayed(64, builder=SMALL), 3),
+        (replayed(64, builder=Eagle(2, 2)), 6),
+        (ByModel(chains(), "dflash", 64, Eagle(3, 2)), 10),
+        (ByModel(chains(), "dflash", 64, SMALL), 3),
+        (ByLaw(MEAN, "dflash", 16, builder=SMALL), 3),
+        (ByLaw(Counts("as told", 5, 0, (), 3.0), "eagle3", 6, 10, Eagle(1, 10)), 10),
+        (ByTable(RATES, 64, SMALL), 3),
+    ],
+)
+def test_a_tree_larger_than_its_builder_makes_is_refused(found: Acceptance, most: int) -> None:
+    """Its tokens would be weighed against the round of a larger one."""
+    told = found.tree(most + 1)
+
+    assert isinstance(told, Withheld)
+    assert f"makes trees of up to {most} drafts, not of {most + 1}." in told.reason
+    assert most >= max(found.budgets, default=0)
+
+
+def test_a_table_tells_of_as_many_paths_of_a_static_tree_as_are_asked_for() -> None:
+    found = ByTable(RATES, 64, SMALL)
+    whole, part = known(found.tree(3)), known(found.tree(2))
+
+    assert (3, 2) == (whole.nodes, part.nodes)
+    assert part.tau < whole.tau
 
 
 def test_a_gain_from_pairs_of_requests_is_surer_than_one_of_its_sides() -> None:

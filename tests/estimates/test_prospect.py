@@ -15,6 +15,7 @@ from recon.records.cost import Ground, Quantity
 from recon.records.estimate import Decision, Estimate, Outlook
 from recon.records.host import Host
 from recon.records.install import Install
+from recon.records.measurement import Agreement, DeviceState
 from recon.records.verdict import Standing
 from tests.estimates.probed import records
 from tests.report.hand import DEVICE, HOST, scan
@@ -96,11 +97,21 @@ def test_a_whole_round_of_the_chain_tells_what_was_not_measured() -> None:
 
 
 def test_a_round_that_is_shorter_than_its_measured_parts_is_said_to_be() -> None:
-    (outlook,) = columns(estimate(chain_us=given(5)), "bundled")
+    made = estimate(chain_us=given(12))
+    (outlook,) = columns(made, "bundled")
     assert outlook.common_us is not None
 
     assert 0 == outlook.common_us.value
-    assert outlook.common_us.source.startswith("nothing: the measured parts of a chain's round take longer")
+    assert any("nothing: the measured parts of a chain's round take longer" in line for line in made.because)
+
+
+@pytest.mark.parametrize("ms", [0.02, 5])
+def test_a_round_far_below_its_measured_parts_decides_nothing(ms: float) -> None:
+    """It was told in seconds, or is of another batch."""
+    made = estimate(chain_us=given(ms))
+
+    assert (Decision.CANNOT_TELL, None) == (made.decision, columns(made, "bundled")[0].ratio)
+    assert "as given takes far less than its measured parts, 14.6 ms" in made.sentence
 
 
 def test_parts_that_are_not_the_engines_are_named_in_its_column() -> None:
@@ -232,6 +243,7 @@ def test_what_would_turn_it_is_told() -> None:
 OWN = records(HYBRID)[:1]
 SIBLING = records(HYBRID, device=replace(DEVICE, uuid="GPU-other"))[:1]
 OTHER_DRIVER = records(HYBRID, device=replace(DEVICE, uuid="GPU-other", driver="999.1"))[:1]
+NO_STATE = DeviceState(*[""] * 9)
 OTHER_CARD = records(HYBRID, device=replace(DEVICE, uuid="GPU-b", name="NVIDIA B200"))[:1]
 
 
@@ -264,6 +276,35 @@ def test_another_card_never_counts() -> None:
 
 def test_where_no_host_is_meant_any_card_counts() -> None:
     assert OTHER_CARD == related(OTHER_CARD, None)[0] == related(OTHER_CARD, Host("r", "releases", "", (), ()))[0]
+
+
+@pytest.mark.parametrize("host", [None, HOST])
+def test_of_two_cards_the_one_whose_times_are_used_is_named(host: Host | None) -> None:
+    """Whichever comes last."""
+    others = [replace(each, device=replace(DEVICE, uuid=DEVICE.uuid, name="NVIDIA B200")) for each in OTHER_CARD]
+    counted, note = related([*OWN, *others], host)
+
+    assert (OWN, "NVIDIA H200") == (counted, Times([*OWN, *others]).gpu)
+    assert note.startswith(f"Times were taken on {'this host' if host else 'NVIDIA H200 (driver'}")
+    assert note.endswith("those taken on NVIDIA B200 (driver 570.124.06) are not used (--gpu names the card).")
+
+
+def test_a_card_of_which_no_time_can_be_used_does_not_keep_another_out() -> None:
+    wrong = [replace(each, agreement=Agreement(1, 1, "off")) for each in OTHER_CARD]
+
+    assert OWN == related([*wrong, *OWN], None)[0]
+
+
+def test_all_drivers_and_power_limits_of_times_are_told() -> None:
+    limited = [replace(each, before=replace(NO_STATE, power_limit_w="300.00")) for each in OWN]
+    _, note = related([*limited, *OTHER_DRIVER], None)
+
+    assert "Times were taken on NVIDIA H200 (drivers 570.124.06 and 999.1, power limit 300.00 W)." == note
+
+
+def test_of_siblings_only_those_under_the_same_driver_count_unless_named() -> None:
+    assert SIBLING == related([*OTHER_DRIVER, *SIBLING], HOST)[0]
+    assert "though this host's driver is 570.124.06" in related([*OTHER_DRIVER, *SIBLING], HOST, named=True)[1]
 
 
 def test_an_unknown_family_gets_no_number_whatever_the_times() -> None:

@@ -162,7 +162,15 @@ def test_without_an_interval_nothing_is_claimed_whatever_the_times(tau: float, t
 def test_a_tree_that_is_a_chain_is_not_weighed_against_chains() -> None:
     known = sides(Table(alone(7, 4.0), {1: 1.9, 2: 2.4}), [1], rounds("chain", {7: 9.0}), rounds("tree", {1: 1.0}))
 
-    assert Missing("a tree of 1 draft (heap) is a chain") == known
+    assert isinstance(known, Missing)
+    assert "a tree of 1 draft (heap) is a chain" == known.why
+
+
+def test_that_a_tree_is_a_chain_is_no_reason_where_larger_ones_have_another() -> None:
+    known = sides(Table(alone(7, 4.0), {1: 1.9, 9: 4.4}), [1, 9], rounds("chain", {7: 9.0}), rounds("tree", {1: 1.0}))
+
+    assert isinstance(known, Missing)
+    assert "is a chain" not in known.why
 
 
 # What is not known is swept
