@@ -214,8 +214,8 @@ def _useless(
     """That none of the measurements can be used, where nothing else says why there are no times."""
     if of_card and not times and (counted or not note):
         yield (
-            f"None of {len(of_card)} measurements is used: a time must be above 0 and within its interval, name its GPU, and be"
-            " of a kernel that agreed with its reference."
+            f"None of {len(of_card)} measurements is used: a time must be above 0 and within its interval, name its"
+            " GPU, and be of a kernel that agreed with its reference."
         )
 
 
