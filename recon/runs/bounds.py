@@ -1,8 +1,9 @@
 """What no run file of ours holds, though its types are right: endless texts and numbers, and lines before the first."""
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from typing import TypeVar, cast
 
 from recon.records.run import Run
 
@@ -11,11 +12,33 @@ LONGEST = 1 << 16
 LAST_LINE = 1 << 31
 LARGEST = 1 << 63
 _LINES = frozenset({"line"})
+_MORE = " [cut]"
+_Value = TypeVar("_Value")
 
 
 def beyond(run: Run) -> str:
     """What of a run is impossible, in one sentence that names its place; '' where nothing is."""
     return next(_beyond(run), "")
+
+
+def within(run: Run) -> Run:
+    """The run with its endless texts cut, so that what is written is read again.
+
+    A command line may hold any text, and a program may say one.
+    """
+    return _cut(run) if beyond(run) else run
+
+
+def _cut(value: _Value) -> _Value:
+    if isinstance(value, str):
+        return cast("_Value", value if len(value) <= LONGEST else f"{value[: LONGEST - len(_MORE)]}{_MORE}")
+    if isinstance(value, tuple):
+        return cast("_Value", tuple(_cut(each) for each in value))
+    if isinstance(value, dict):
+        return cast("_Value", {_cut(key): _cut(each) for key, each in value.items()})
+    if is_dataclass(value) and not isinstance(value, Enum | type):
+        return cast("_Value", replace(value, **{each.name: _cut(getattr(value, each.name)) for each in fields(value)}))
+    return value
 
 
 def _beyond(run: Run) -> Iterator[str]:

@@ -20,7 +20,7 @@ from recon.errors import NotFound, Unreadable
 from recon.folders import make_private
 from recon.records.run import SCHEMA_VERSION, Run
 from recon.records.unknown import REST, TARGET
-from recon.runs.bounds import beyond
+from recon.runs.bounds import beyond, within
 from recon.runs.upgrades import STEPS, Steps, upgraded
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -83,8 +83,10 @@ def name_of(run: Run, content: bytes) -> str:
 def encode(run: Run) -> bytes:
     r"""JSON of a run, indented so that people and `diff` can read it.
 
-    A path may hold bytes that are no UTF-8; they are written as `\xNN`, since JSON cannot hold them.
+    A path may hold bytes that are no UTF-8; they are written as `\xNN`, since JSON cannot hold them. Texts that `load`
+    would refuse are cut.
     """
+    run = within(run)
     try:
         packed = msgspec.json.encode(run)
     except UnicodeEncodeError:

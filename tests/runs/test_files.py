@@ -33,6 +33,27 @@ def test_numbers_without_end_are_in_no_run(tmp_path: Path, number: int) -> None:
         files.load(path)
 
 
+def test_endless_texts_are_cut_and_read_again(tmp_path: Path) -> None:
+    """Wherever they stand: a command line, what a program said, a case, an install."""
+    endless, most = "x" * 100_000, 1 << 16
+    run = replace(
+        probe(),
+        command=("recon", endless),
+        unknowns=(Unknown(endless, endless, endless),),
+        installs=tuple(replace(each, location=endless) for each in scan().installs),
+        measurements=tuple(replace(each, case={endless: endless}) for each in probe().measurements),
+    )
+    read = files.load(files.save(run, tmp_path))
+
+    assert ("recon", f"{'x' * (most - 6)} [cut]") == read.command
+    assert {most} == {len(text) for each in read.unknowns for text in (each.what, each.where, each.why)}
+    assert {most} == {len(each.location) for each in read.installs}
+    assert [{most: most}] * len(run.measurements) == [
+        {len(name): len(str(value)) for name, value in each.case.items()} for each in read.measurements
+    ]
+    assert replace(probe(), started_at="") == files.load(files.save(replace(probe(), started_at=""), tmp_path))
+
+
 def test_a_saved_run_is_its_owners_alone_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     path = files.save(scan(), tmp_path)
 
