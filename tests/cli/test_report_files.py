@@ -9,6 +9,7 @@ import pytest
 from recon.report.text import visible
 from recon.runs.files import save
 from tests.cli.conftest import Recon
+from tests.report.sarif_schema import results_of
 from tests.report.whole import whole
 
 FORMATS = ("csv", "html", "json", "markdown", "sarif", "text", "tsv")
@@ -30,15 +31,14 @@ def test_files_of_one_command_agree_with_each_other_and_with_the_exit_code(
         for one in each["verdicts"]
         if one["capability"] in known and one["standing"] in {"absent", "unknown"}
     )
-    (log,) = json.loads(made["sarif"])["runs"]
+    results = results_of(made["sarif"])
 
     assert (1, [f"{tmp_path / name}" for name in FORMATS]) == (ended.code, ended.out.splitlines())
     assert 2 == len(failed)
     assert failed == sorted((each["install"], each["capability"]) for each in run["failures"])
-    assert [visible(each["message"]) for each in run["failures"]] == [
-        each["message"]["text"] for each in log["results"]
-    ]
+    assert [visible(each["message"]) for each in run["failures"]] == [each["message"]["text"] for each in results]
     assert f"\n## Policies that failed: {len(failed)}\n" in made["markdown"]
+    assert f"<h3>Policies that failed: {len(failed)}</h3>" in made["html"]
     assert len(failed) == made["text"].count("policy failed: ") == ended.err.count("policy failed: ")
     assert len(run["measurements"]) == len(list(csv.reader(made["csv"].splitlines()))) - 1
 
@@ -46,9 +46,8 @@ def test_files_of_one_command_agree_with_each_other_and_with_the_exit_code(
 def test_where_every_policy_holds_there_is_no_result(recon_command: Recon, state: Path) -> None:
     save(whole(), state)
     ended = recon_command("report", "--fail-on", "not_applicable:drafter.dflash", "-o", "sarif=-")
-    (log,) = json.loads(ended.out)["runs"]
 
-    assert [] == log["results"]
+    assert [] == results_of(ended.out)
     assert 1 != ended.code
 
 

@@ -1,4 +1,4 @@
-"""Markdown, SARIF and CSV: the counts of every other format, and nothing in them that a tree may have put there."""
+"""Markdown and CSV: the counts of every other format, and nothing in them that a tree may have put there."""
 
 import csv
 import io
@@ -10,39 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from recon.records.policy import PolicyFailure
-from recon.records.verdict import Standing
 from recon.report import csv_table, html, json_v1, markdown, sarif, terminal, tsv
 from recon.report.marked import cell, code, plain
-from recon.report.view import View
 from recon.report.words import STANDINGS
 from tests.report.hand import EVIL, scan
 from tests.report.opened import scripts_of, unpacked
 from tests.report.opened import words as shown
-from tests.report.sarif_shape import LOG
-from tests.report.views import both_view, hostile_view, scan_view, view_of
+from tests.report.views import both_view, failed_view, hostile_view, scan_view, view_of
 from tests.report.whole import MARKS, whole, whole_view
 
 GOLDEN = Path(__file__).parent / "golden"
 VIEWS = {"both": both_view, "hostile": hostile_view, "whole": whole_view}
-
-
-def failed_view() -> View:
-    """The scan and the probe made by hand, with two policies that failed."""
-    vllm = scan().installs[1].id
-    demand = "--fail-on absent:accept.tree.*"
-    return replace(
-        both_view(),
-        failures=(
-            PolicyFailure("fail-on", demand, vllm, "accept.tree.greedy", Standing.ABSENT, "It is absent."),
-            PolicyFailure("require", "--require kv.path_compact", vllm, "kv.path_compact", Standing.ABSENT, "No."),
-        ),
-    )
 
 
 def parsed(text: str) -> list[Token]:
@@ -143,72 +125,6 @@ def test_what_is_not_known_is_counted_alike(name: str) -> None:
     assert number == sum(row.startswith("unknown\t") for row in tsv.render(view).splitlines())
     assert f"- Not known: {number} {noun}\n" in markdown.render(view)
     assert f"Not known: {number} {noun}" in terminal.screen(view)
-
-
-def results(view: View) -> list[dict[str, Any]]:
-    (run,) = json.loads(sarif.render(view))["runs"]
-    made: list[dict[str, Any]] = run["results"]
-    return made
-
-
-@pytest.mark.parametrize("view", [scan_view(), failed_view(), whole_view(), view_of(replace(scan(), installs=()))])
-def test_results_are_the_policies_that_failed_and_the_log_is_sarif(view: View) -> None:
-    jsonschema.Draft202012Validator(LOG).validate(json.loads(sarif.render(view)))
-
-    assert len(view.failures) == len(results(view))
-    assert [each.demand for each in view.failures if each.demand.isascii() and each.demand.isprintable()] == [
-        each["properties"]["demand"] for each in results(view) if "\\x" not in each["properties"]["demand"]
-    ]
-    assert (f"\n## Policies that failed: {len(view.failures)}\n" in markdown.render(view)) is bool(view.failures)
-
-
-def test_each_result_has_the_place_of_its_verdict() -> None:
-    first, second = results(failed_view())
-
-    assert {"uri": "vllm/v1/sample/rejection_sampler.py"} == first["locations"][0]["physicalLocation"][
-        "artifactLocation"
-    ]
-    assert {"startLine": 695} == first["locations"][0]["physicalLocation"]["region"]
-    assert {"artifactLocation": {"uri": "vllm/"}} == second["locations"][0]["physicalLocation"]
-
-
-def prints(view: View) -> list[str]:
-    return [each["partialFingerprints"]["recon/v1"] for each in results(view)]
-
-
-def test_a_fingerprint_outlives_another_version_other_lines_and_other_words() -> None:
-    run = scan()
-    vllm = run.installs[1]
-    newer = replace(
-        vllm,
-        id="vllm-0.33.0-aaaaaa",
-        version="0.33.0",
-        source_digest="other",
-        verdicts=tuple(replace(each, nearest=(), reason="Other words.") for each in vllm.verdicts),
-    )
-    later = replace(run, installs=(run.installs[0], newer, run.installs[2]))
-    before = failed_view()
-    after = replace(
-        view_of(later),
-        failures=tuple(replace(each, install=newer.id, message="", demand="other") for each in before.failures),
-    )
-
-    assert prints(before) == prints(after)
-
-
-def test_fingerprints_tell_capabilities_trees_and_kinds_of_demand_apart() -> None:
-    base = failed_view()
-    first = base.failures[0]
-    others = (
-        replace(first, capability="pos.tree"),
-        replace(first, install=scan().installs[2].id),
-        replace(first, rule="require"),
-        first,
-    )
-    made = prints(replace(base, failures=(first, *others)))
-
-    assert len(made) == len(set(made))
-    assert made[0].partition(":")[0] == made[-1].partition(":")[0]
 
 
 @pytest.mark.parametrize("name", VIEWS)

@@ -11,9 +11,9 @@ from recon.report import csv_table, markdown, sarif
 from recon.report.issue import concerned, issue
 from recon.report.redacted import redacted
 from tests.report.hand import H200, scan
-from tests.report.test_files import failed_view, flat, parsed, tables
+from tests.report.test_files import flat, parsed, tables
 from tests.report.test_redacted import TOLD, private
-from tests.report.views import both_view, scan_view, view_of
+from tests.report.views import both_view, failed_view, scan_view, view_of
 from tests.report.whole import whole_view
 
 GOLDEN = Path(__file__).parent / "golden" / "issue.md"

@@ -4,7 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from recon.estimates.decision import decide
+from recon.records.policy import PolicyFailure
 from recon.records.run import Run
+from recon.records.verdict import Standing
 from recon.report.join import joined
 from recon.report.view import Source, View, compose
 from tests.report.hand import hostile, measurement, probe, scan
@@ -44,3 +46,16 @@ def charted_view() -> View:
 def hostile_view() -> View:
     """The scan in which every text is an attack."""
     return view_of(hostile())
+
+
+def failed_view() -> View:
+    """The scan and the probe made by hand, with two policies that failed."""
+    vllm = scan().installs[1].id
+    demand = "--fail-on absent:accept.tree.*"
+    return replace(
+        both_view(),
+        failures=(
+            PolicyFailure("fail-on", demand, vllm, "accept.tree.greedy", Standing.ABSENT, "It is absent."),
+            PolicyFailure("require", "--require kv.path_compact", vllm, "kv.path_compact", Standing.ABSENT, "No."),
+        ),
+    )
