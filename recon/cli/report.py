@@ -105,7 +105,7 @@ def report(
     """
     from recon.cli.outputs import Output, is_taken, outputs_of, refuse_losses, view_of, write_outputs
     from recon.cli.outputs import show as printed
-    from recon.cli.saved import described, estimate_beside, named_or_newest
+    from recon.cli.saved import described, estimate_beside
     from recon.report.format import format_named
     from recon.report.join import weighed as with_decisions
     from recon.report.redacted import redacted
@@ -128,7 +128,7 @@ def report(
     unread: list[Saved] = []
     sources = _sources(session, scan, probe, unread)
     run = _joined(sources)
-    weighed = named_or_newest(estimate, "estimate", "--estimate") if estimate else estimate_beside(run, unread)
+    weighed = _estimate(estimate) if estimate else estimate_beside(run, unread)
     if weighed is not None:
         sources.append(weighed)
         run = with_decisions(run, weighed.run.estimates)
@@ -186,6 +186,8 @@ def _sources(session: Session, scan: str, probe: str, unread: "list[Saved]") -> 
 
     if probe:
         named = named_or_newest(probe, "probe", "--probe")
+        if named.kind != "probe" and not named.run.measurements:
+            raise Usage(f"{probe} is a {named.kind} without a measurement, and no probe", "Is it that of --scan?")
     try:
         first = named_or_newest(scan, "scan", "--scan")
     except NotFound:
@@ -200,6 +202,15 @@ def _sources(session: Session, scan: str, probe: str, unread: "list[Saved]") -> 
         session.note("probe: none of the same machine is saved; `recon probe-kernels` makes one, --probe names another")
         return [first]
     return [first, second]
+
+
+def _estimate(name: str) -> "Source":
+    from recon.cli.saved import named_or_newest
+
+    found = named_or_newest(name, "estimate", "--estimate")
+    if found.kind != "estimate":
+        raise Usage(f"{name} is a {found.kind}, and no estimate", "`recon estimate --model` makes one.")
+    return found
 
 
 def _beside(session: Session, hosts: "tuple[Host, ...]", unread: "list[Saved]") -> "Source | None":

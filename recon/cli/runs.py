@@ -1,6 +1,8 @@
 """`recon runs`: the saved runs."""
 
+import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -91,17 +93,27 @@ def remove_runs(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Remove every saved run.")] = False,
 ) -> None:
-    """Remove saved runs.
+    """Remove saved runs; of other files none but run files.
 
-    Exit codes: 0 done, 2 no such run or none named, 3 one cannot be removed.
+    Exit codes: 0 done, 2 no such run or none named, 3 one is no run file, or cannot be removed.
     """
-    from recon.runs.files import listing, remove, resolve
+    from recon.runs.files import listing, remove
 
     session = session_of(context)
     if bool(names) == everything:
         raise Usage("name the runs to remove, or say --all", "`recon runs list` shows the saved runs.")
     state = state_dir()
-    paths = [each.path for each in listing(state)] if everything else [resolve(name, state) for name in names or ()]
+    paths = [each.path for each in listing(state)] if everything else [_to_remove(name, state) for name in names or ()]
     for path in paths:
         remove(path)
         session.note(f"removed {path}")
+
+
+def _to_remove(name: str, state: Path) -> Path:
+    """What a name means, if it is a run: a damaged one by where it lies, any other file by what it holds."""
+    from recon.runs.files import listing, load, resolve
+
+    path = resolve(name, state)
+    if os.path.realpath(path) not in {os.path.realpath(each.path) for each in listing(state)}:
+        load(path)
+    return path

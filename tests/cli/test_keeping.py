@@ -82,6 +82,22 @@ def test_nothing_is_removed_by_mistake(
     assert 2 == len(listing(state))
 
 
+def test_what_is_no_run_is_not_removed(recon_command: Recon, saved: tuple[Path, Path], tmp_path: Path) -> None:
+    """Nor anything that was named with it; a run that is damaged goes where runs are kept."""
+    for name, content in {"notes.txt": "notes", "data.json": "[]", "config.json": '{"schema_version": 1}'}.items():
+        (tmp_path / name).write_text(content)
+
+        assert 3 == recon_command("runs", "rm", saved[0].name, str(tmp_path / name)).code
+        assert (tmp_path / name).read_text() == content
+    assert saved[0].exists()
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(saved[0].read_bytes())
+    saved[1].write_text("damaged")
+
+    assert 0 == recon_command("runs", "rm", saved[1].name, str(copy), str(saved[0])).code
+    assert [] == [each for each in (copy, *saved) if each.exists()]
+
+
 def test_the_cache_is_counted_and_pruned(recon_command: Recon, tmp_path: Path) -> None:
     BlobStore(tmp_path / "recon-cache").put(b"x" * 10_000)
     before = json.loads(recon_command("cache", "info", "--json").out)

@@ -235,6 +235,18 @@ def test_what_does_nothing_beside_a_page_is_refused(
     assert "does nothing with --extract" in ended.err
 
 
+@pytest.mark.parametrize(("option", "said"), [("--estimate", "no estimate"), ("--probe", "no probe")])
+def test_a_run_of_another_kind_is_not_taken(
+    recon_command: Recon, saved: tuple[Path, Path], option: str, said: str
+) -> None:
+    """It would change nothing of the page, and nobody would know."""
+    ended = recon_command("report", option, saved[0].name)
+
+    assert (2, "") == (ended.code, ended.out)
+    assert f"{saved[0].name} is a scan" in ended.err
+    assert said in ended.err
+
+
 def test_a_policy_of_times_alone_is_not_judged(recon_command: Recon, state: Path) -> None:
     """No engine was judged: that is incomplete, and the capability exists all the same."""
     save(replace(probe(), capabilities=()), state)
