@@ -30,6 +30,7 @@ from recon.sources.edits import compare_with_record
 from recon.sources.host_scripts import by_hand_script
 from recon.sources.store import BlobStore
 
+_OTHERWISE = "`sh collect.sh ENVIRONMENT > bundle` looks at an environment that would not be found."
 _USAGE = """\
 Collects what recon needs to judge the engines of this machine, and writes it to standard output as one stream.
 
@@ -169,7 +170,7 @@ def read_bundle(
     if not found:
         raise NoEngine(
             f"no engine is installed in the {counted(host.environments)} of {host.name}",
-            " ".join(f"{note[:1].upper()}{note[1:]}." for note in host.notes),
+            " ".join((_OTHERWISE, *(f"{note[:1].upper()}{note[1:]}." for note in host.notes))),
         )
     yield Coming(len(found))
     for each in found:

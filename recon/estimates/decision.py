@@ -84,7 +84,7 @@ def _of_install(install: Install, host: Host | None, measurements: tuple[Measure
     return Estimate(
         subject=install.id,
         decision=Decision.CANNOT_TELL,
-        sentence=_sentence(f"{install.engine.value} {install.version}".strip(), verdicts),
+        sentence=_sentence(install.label, verdicts),
         because=(*_stands(verdicts), *_timing(mine, measurements, host, ratios)),
         missing=_missing(verdicts, ratios),
         ratios=ratios,

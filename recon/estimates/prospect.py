@@ -231,7 +231,7 @@ def _estimate(
     verdicts = {verdict.capability: verdict for verdict in install.verdicts} if install else {}
     hybrid = bool(asked.model and asked.model.linear_layers)
     runs = runs_a_tree(verdicts, hybrid=hybrid) if install else None
-    label = f"{install.engine.value} {install.version}".strip() if install else ""
+    label = install.label if install else ""
     column = headline(found, runs)
     lead = next(iter(column), None)
     return Estimate(

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,8 @@ NATIVE = ("csrc", "include", "cpp", "src/turbomind")
 """Folders of a project that hold the native sources of its package."""
 CUDA = (".cu", ".cuh", ".hip")
 SETUP = frozenset({"setup.py", "conftest.py", "noxfile.py", "__init__.py"})
+_RELEASE = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+")
+"""How a release is named, where a folder is asked for."""
 SOUGHT = (
     "Looked for: a site-packages folder, an environment, a checkout, an unpacked wheel, a package folder, "
     "or any folder with Python packages or CUDA sources."
@@ -90,7 +93,8 @@ def _folder(path: str | Path) -> Path:
         folder = Path(path).expanduser().absolute()
         is_folder = folder.is_dir()
         if not is_folder and not folder.exists():
-            raise NotFound(f"{folder} does not exist", "Give a folder on this machine.")
+            release = f" A published release: --release {path}" if _RELEASE.fullmatch(str(path)) else ""
+            raise NotFound(f"{folder} does not exist", f"Give a folder on this machine.{release}")
     except (ValueError, RuntimeError) as error:  # a NUL in the name; a home folder of nobody
         raise NotFound(f"{str(path)!r} is no path: {error}", "Give a folder on this machine.") from error
     except FileNotFoundError as error:

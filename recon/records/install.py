@@ -112,3 +112,9 @@ class Install:
     read: str = ""
     """Digest of all that was read of it: sources, and the names in libraries. What is kept under it can be judged anew;
     empty in run files from before it was, and where no source was kept."""
+
+    @property
+    def label(self) -> str:
+        """As people call it: `vllm 0.20.1`; where the engine is not known, by its id."""
+        name = self.id if self.engine is Engine.OTHER else self.engine.value
+        return f"{name} {self.version}".strip()

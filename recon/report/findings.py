@@ -148,8 +148,7 @@ class Finding:
 
 def label_of(install: Install) -> str:
     """An install as people call it: `vllm 0.20.1`."""
-    name = install.engine.value if install.engine.value != "other" else install.id
-    return f"{name} {install.version}".strip()
+    return install.label
 
 
 def way_out(install: Install, verdicts: Iterable[Verdict]) -> str:

@@ -61,6 +61,13 @@ def test_an_engine_without_a_walk_is_said_to_need_a_patch() -> None:
     assert "vllm 1 cannot run a draft tree without a patch: nothing in it accepts one." == estimate.sentence
 
 
+def test_an_engine_that_is_not_known_is_called_by_its_id() -> None:
+    fork = replace(tree_install(accept__tree__greedy=Standing.ABSENT), id="quick-1-3f2a91", engine=Engine.OTHER)
+    (estimate,) = decide((fork,), (HOST,), ())
+
+    assert estimate.sentence.startswith("quick-1-3f2a91 1 cannot run a draft tree")
+
+
 def test_another_missing_part_is_named() -> None:
     made = tree_install(attn__tree__verify=Standing.ABSENT, pos__tree=Standing.ABSENT)
     estimate = only(decide((made,), (HOST,), ()))

@@ -246,6 +246,19 @@ def test_a_path_that_does_not_exist(path: str, tmp_path: Path) -> None:
         find_in_folder(path if path.startswith("~") else f"{tmp_path}/{path}")
 
 
+def test_a_release_that_is_named_as_a_folder_is_told_its_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotFound) as release:
+        find_in_folder("vllm==0.20.1")
+    with pytest.raises(NotFound) as folder:
+        find_in_folder("src/vllm")
+
+    assert release.value.hint.endswith("A published release: --release vllm==0.20.1")
+    assert "--release" not in folder.value.hint
+
+
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     """It exists, so it is not a usage error."""
     (tmp_path / "vllm.tar").write_text("")

@@ -13,7 +13,7 @@ import pytest
 
 from recon import pipeline
 from recon.collecting import collect_script
-from recon.errors import Unreadable
+from recon.errors import NoEngine, Unreadable
 from recon.pipeline import ScanTargets, Settings
 from recon.ports import Reply, Silent
 from recon.records.run import Run
@@ -22,6 +22,7 @@ from recon.report.packed import taken_out
 from recon.report.view import Source, compose
 from recon.runs.files import save
 from recon.targets import Access
+from tests.facts.trees import make_venv
 from tests.pipeline.conftest import Scan
 from tests.pipeline.engines import CHAIN, WALK, tree
 from tests.pipeline.test_hosts import Hosts, Reached, environment
@@ -249,6 +250,14 @@ def test_a_bundle_that_was_cut_off_fails_alone(settings: Settings, tmp_path: Pat
 
     assert run.installs
     assert str(cut) in [each.where for each in run.unknowns]
+
+
+def test_a_bundle_without_an_engine_says_how_to_name_an_environment(settings: Settings, tmp_path: Path) -> None:
+    make_venv(tmp_path / "home" / "venv")
+    with pytest.raises(NoEngine) as raised:
+        scanned(settings, collected(tmp_path / "home"))
+
+    assert "`sh collect.sh ENVIRONMENT > bundle`" in raised.value.hint
 
 
 def test_progress_of_a_bundle_ends_at_its_total(settings: Settings, tmp_path: Path) -> None:
