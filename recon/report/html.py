@@ -6,6 +6,7 @@ draws charts with. The evidence is packed, and the script writes it as text, nev
 """
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
@@ -48,12 +49,18 @@ def _shown(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _soft(name: str) -> Markup:
+    """A name that may wrap behind its slashes, and behind dots and underscores in it, and is copied as it is."""
+    return Markup("<wbr>").join(re.split(r"(?<=/)|(?<=[A-Za-z0-9][._])(?=[A-Za-z0-9])", visible(name)))
+
+
 @cache
 def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=_shown, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["slug"] = slug
+    environment.filters["soft"] = _soft
     return environment.from_string(_part("page.html.j2"))
 
 

@@ -53,12 +53,10 @@
     byAnchor = new Map(answers.map((answer, index) => [answer.anchor, index]));
   }
 
-  // A place that may wrap behind a slash.
-  function placed(text) {
-    const made = make("code", "at");
-    text.split(/(?<=\/)/).forEach((part, index) => { if (index) made.append(document.createElement("wbr")); made.append(part); });
-    return made;
-  }
+  // Names may wrap behind their dots and underscores, paths behind slashes and underscores.
+  const parted = (text, behind) => text.split(behind).flatMap((part, index) => (index ? [document.createElement("wbr"), part] : [part]));
+  const nameOf = (text) => make("code", "", ...parted(text, /(?<=[a-z0-9][._])(?=[a-z0-9])/i));
+  const placed = (text, kind = "at") => make("code", kind, ...parted(text, /(?<=\/)|(?<=[a-z0-9]_)(?=[a-z0-9])/i));
 
   function chip(word) {
     const [style, glyph, text] = list.words[word];
@@ -79,7 +77,7 @@
     const [word, , own, at] = list.heads[answer.head];
     const head = make("summary", "", chip(word), make("b", "", list.capabilities[answer.capability][2]), make("span", "", list.installs[answer.install][1]));
     if (own) head.append(make("b", "own", own));
-    if (at) head.append(make("code", "", at));
+    if (at) head.append(placed(at, ""));
     const row = make("details", "f", head);
     row.id = answer.anchor;
     row.addEventListener("toggle", () => { if (row.open) detailed().then(() => fill(answer)); });
@@ -113,7 +111,7 @@
   function placeOf(number) {
     const [at, symbol, note, how, source, marked] = details.places[number];
     const told = (text) => details.texts[text];
-    const made = make("div", "place", make("p", "", placed(told(at)), " ", make("code", "", told(symbol))), make("p", "sub", `${told(note)} (${told(how)})`));
+    const made = make("div", "place", make("p", "", placed(told(at)), " ", nameOf(told(symbol))), make("p", "sub", `${told(note)} (${told(how)})`));
     if (source >= 0) made.append(sourceOf(details.sources[source], marked));
     return made;
   }
@@ -135,7 +133,7 @@
   function routeOf([through, stations]) {
     const { texts } = details;
     const path = make("ol", "path", ...stations.map(([symbol, at, onward, sure]) => {
-      const hop = make("li", sure ? "" : "unsure", make("code", "", texts[symbol]), " ", placed(texts[at]));
+      const hop = make("li", sure ? "" : "unsure", nameOf(texts[symbol]), " ", placed(texts[at]));
       if (texts[onward]) hop.append(" ", make("small", "", texts[onward]));
       return hop;
     }));
@@ -305,7 +303,7 @@
     const lineOf = (dashed) => Plot.line(of(dashed), { x: "x", y: "y", z: "index", stroke: fill, strokeWidth: 2, strokeDasharray: dashed ? "6 4" : null });
     const narrow = width < 560;
     return Plot.plot({
-      width, height, marginTop: top, marginBottom: bottom, marginLeft: 56, marginRight: narrow ? 118 : 210,
+      width, height, marginTop: top, marginBottom: bottom, marginLeft: 56, marginRight: narrow ? 140 : 230,
       ariaLabel: `${title}; the numbers are in the table`,
       style: { background: "transparent", color: "inherit", fontSize: narrow ? "10px" : "12px" },
       x: { type: "log", label: axis, labelAnchor: "center", ticks: [...new Set(points.map((each) => each.x))], tickFormat: (x) => x.toLocaleString("en") },
@@ -316,7 +314,7 @@
         lineOf(0), lineOf(1),
         Plot.dot(of(0), { x: "x", y: "y", fill, r: 4 }),
         Plot.dot(of(1), { x: "x", y: "y", fill, r: 4, symbol: "square" }),
-        Plot.text(labels, { x: "x", y: "y", text: "name", fill, textAnchor: "start", dx: 10, lineWidth: narrow ? 11 : 20, textOverflow: "ellipsis" }),
+        Plot.text(labels, { x: "x", y: "y", text: "name", fill, textAnchor: "start", dx: 10, lineWidth: narrow ? 11.5 : 16.5, textOverflow: "ellipsis-middle" }),
       ],
     });
   }

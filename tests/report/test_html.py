@@ -37,7 +37,7 @@ OURS |= {
     "section",
     "select",
 }
-OURS |= {"small", "span", "style", "summary", "table", "tbody", "td", "th", "thead", "title", "tr", "ul"}
+OURS |= {"small", "span", "style", "summary", "table", "tbody", "td", "th", "thead", "title", "tr", "ul", "wbr"}
 
 
 class Read(HTMLParser):

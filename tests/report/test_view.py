@@ -238,7 +238,7 @@ def test_a_curve_is_one_line_on_the_screen_and_in_the_page_and_its_points_are_in
     assert all(each.on_curve for each in group.timings)
     assert 2 == screen.count("gemm.torch")
     assert 2 == rows.count("\nknee\t")
-    assert 7 + 2 == page.count('<th scope="row">gemm.torch')
+    assert 7 + 2 == page.count('<th scope="row">gemm.<wbr>torch')
 
 
 def test_a_weight_whose_second_point_cannot_be_told_is_not_called_dear() -> None:
