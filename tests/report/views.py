@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from recon.estimates.decision import decide
+from recon.records.measurement import Measurement
 from recon.records.policy import PolicyFailure
 from recon.records.run import Run
 from recon.records.verdict import Standing
@@ -30,15 +31,18 @@ def both_view() -> View:
     return compose(joined(scan(), probe(), decide), sources, NOW)
 
 
-def charted_view() -> View:
-    """As `both_view`, with times at three batches, which are enough for a chart."""
-    made = probe()
-    more = tuple(
+def by_batch(chain: str, tree: str) -> tuple[Measurement, ...]:
+    """Times of two kernels at three batches."""
+    return tuple(
         measurement(kernel, role, factor * batch, case={"batch": batch, "nodes": 64, "dtype": "bf16"})
         for batch in (1, 8, 32)
-        for kernel, role, factor in (("linear_verify", "baseline", 8.6), ("tree_verify", "subject", 10.4))
+        for kernel, role, factor in ((chain, "baseline", 8.6), (tree, "subject", 10.4))
     )
-    made = replace(made, measurements=made.measurements + more)
+
+
+def charted_view() -> View:
+    """As `both_view`, with times at three batches, which are enough for a chart."""
+    made = replace(probe(), measurements=probe().measurements + by_batch("linear_verify", "tree_verify"))
     sources = (Source("scan", "scan.json", scan()), Source("probe", "probe.json", made))
     return compose(joined(scan(), made, decide), sources, NOW)
 

@@ -12,7 +12,7 @@ from recon.records.unknown import Unknown
 from recon.records.verdict import Capability, Reach, Standing
 from recon.report.view import Source, View, compose
 from tests.report.hand import CAPABILITIES, DEVICE, EVIL, evidence, hostile, install, measurement, probe, scan, verdict
-from tests.report.views import NOW
+from tests.report.views import NOW, by_batch
 
 MARKS = (
     "=cmd|' /C calc'!A0 | ``` `` # h **b** [x](http://y.example) ![i](javascript:z) <!-- c --> $m$ ~~s~~"
@@ -22,7 +22,7 @@ MARKS = (
 
 
 def whole() -> Run:
-    """Hostile trees beside ordinary ones; times, a kernel that disagrees, one that does not fit, and behaviours."""
+    """Hostile trees beside ordinary ones; charts, a kernel that disagrees, one that does not fit, and behaviours."""
     base, measured = hostile(), probe()
     installs = (*base.installs, odd_install())
     spilling = Resources("sm_120", 255, 106_496, 0, 640, 708, 101_376, fits=False)
@@ -32,6 +32,7 @@ def whole() -> Run:
         measurement(MARKS, "subject", 7.0, device=DEVICE, case={MARKS: MARKS}),
         measurement(MARKS, "subject", 7.0, device=replace(DEVICE, name=MARKS), mismatches=3),
         measurement(MARKS, "subject", 0.0, mode="compile", device=None, resources=(spilling, spilling)),
+        *by_batch(f"chain {MARKS}", f"tree {MARKS}"),
     )
     return replace(
         base,
