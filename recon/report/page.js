@@ -204,6 +204,7 @@
     box.replaceChildren();
     written = 0;
     write(PAGE);
+    if (shown.length <= PRINTED && answers.length > PRINTED) await detailed(); // they may be printed
     one("#shown").textContent = `${shown.length} of ${answers.length} answers`;
   }
 
@@ -330,14 +331,22 @@
     }
   }
 
+  // Paper gets every answer that fits the filters, opened; or else a line that says which ones it lacks.
   let closed = [];
+  const lacking = one("#unprinted");
   addEventListener("beforeprint", () => {
-    if (shown.length > PRINTED || !details) return;
+    const whole = details && shown.length <= PRINTED;
+    lacking.hidden = whole || answers.length === 0;
+    if (!whole) {
+      const [some, all, most] = [written, shown.length, PRINTED].map((number) => number.toLocaleString("en"));
+      lacking.textContent = `On paper: the first ${some} of ${all} answers, not opened. Up to ${most} are printed whole: filter them first.`;
+      return;
+    }
     write(shown.length);
     closed = shown.filter((answer) => !answer.row.open);
     for (const answer of closed) { fill(answer); answer.row.open = true; }
   });
-  addEventListener("afterprint", () => { for (const answer of closed) answer.row.open = false; closed = []; });
+  addEventListener("afterprint", () => { lacking.hidden = true; for (const answer of closed) answer.row.open = false; closed = []; });
 
   async function begin() {
     if (typeof DecompressionStream === "undefined") {
