@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from recon.estimates.acceptance import Acceptance, Known
     from recon.records.acceptance_length import AcceptanceLength, Gain
     from recon.records.estimate import Estimate
+    from recon.report.leading import Leading
 
 CURVE = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Budgets that are told of, where they are known."""
@@ -60,7 +61,10 @@ def decision_of(tree: "Known | None") -> str:
 
 
 def as_json(found: "Acceptance", tree: "Known | None", weighed: "tuple[Estimate, ...]" = ()) -> str:
-    """Everything that is known, numbers unrounded; `estimates` is empty where no times were weighed."""
+    """Everything that is known, numbers unrounded; `estimates` is empty where no times were weighed.
+
+    Decision and sentence are those of the first estimate.
+    """
     import msgspec
 
     told = parts_of(found, tree)
@@ -71,19 +75,21 @@ def as_json(found: "Acceptance", tree: "Known | None", weighed: "tuple[Estimate,
     return f"{text}\n"
 
 
-def as_rows(found: "Acceptance", tree: "Known | None", weighed: "tuple[Estimate, ...]" = ()) -> str:
+def as_rows(
+    found: "Acceptance", tree: "Known | None", weighed: "tuple[Estimate, ...]" = (), first: "Leading | None" = None
+) -> str:
     """A sentence, what it rests on, and a row for each chain and tree that is told of."""
     from recon.report.text import visible
 
-    lines = [*_weighed(weighed, tree), *_said(found, tree, alone=not weighed), *_rows(found), *found.notes]
+    decided = (first.lead, *first.others) if first else ()
+    lines = [*decided, *_weighed(weighed, tree), *_said(found, tree, alone=not weighed), *_rows(found), *found.notes]
     return "".join(f"{visible(line)}\n" for line in lines if line)
 
 
 def _weighed(weighed: "tuple[Estimate, ...]", tree: "Known | None") -> Iterator[str]:
-    """The decisions first, then what they rest on, each line once; why acceptance gives no number is said below."""
+    """What the decisions rest on, each line once; why acceptance gives no number is said below."""
     from recon.records.acceptance_length import Withheld
 
-    yield from (each.sentence for each in weighed)
     yield from dict.fromkeys(f"  {line}" for each in weighed for line in each.because)
     if isinstance(tree, Withheld):
         return

@@ -128,8 +128,9 @@ def estimate(
     from recon.cli.acceptance import Asked, acceptance_of
     from recon.cli.accepted import as_json, as_rows, tree_of
     from recon.cli.lines import folded
-    from recon.cli.weighing import Costs, estimates_of, supplied
+    from recon.cli.weighing import Costs, Weighed, estimates_of, supplied
     from recon.records.acceptance_length import Withheld
+    from recon.report.leading import leading
 
     refuse_empty(context)
     session = session_of(context)
@@ -141,16 +142,18 @@ def estimate(
     costs = Costs(model, *known, draft_ms, host_ms, linear_ms, tree_ms, gpu, tuple(probe or ()), scan)
     if not costs.given:
         refuse_idle(context, _COSTS, "is about times, and none are weighed", "Add --model NAME, or --tree-ms MS.")
-    weighed, hosts = estimates_of(session, found, costs, nodes) if costs.given else ((), ())
+    asked = estimates_of(session, found, costs, nodes) if costs.given else Weighed()
+    weighed = asked.estimates
     best = next((each.nodes for estimate in weighed for each in estimate.outlooks if each.nodes), 0)
     tree = tree_of(found, nodes or best)
-    told = as_json(found, tree, weighed) if json else as_rows(found, tree, weighed)
+    first = leading(weighed, asked.installs, asked.hosts)
+    told = as_json(found, tree, weighed) if json else as_rows(found, tree, weighed, first)
     session.data(folded(told, session.width, alone=True) if session.screen and not json else told)
     numbered = any(each.ratio for estimate in weighed for each in estimate.outlooks)
     if weighed:  # also one without a number: the report would else begin with what was said before
         from recon.pipeline import estimated
 
-        keep(session, estimated(weighed, hosts))
+        keep(session, estimated(weighed, asked.hosts))
     lacks = isinstance(tree, Withheld) or (costs.given and not numbered)
     leave(Exit.INCOMPLETE if lacks else Exit.OK)
 

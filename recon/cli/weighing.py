@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recon.records.cost import Quantity
     from recon.records.estimate import Estimate
     from recon.records.host import Host
+    from recon.records.install import Install
     from recon.records.measurement import Measurement
     from recon.report.view import Source
 
@@ -49,6 +50,16 @@ class Costs:
     def given(self) -> bool:
         """Whether there is anything to weigh acceptance against."""
         return bool(self.model or self.tree_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What was made of acceptance and times, and what it is about; empty where no times were weighed."""
+
+    estimates: "tuple[Estimate, ...]" = ()
+    """Those of installs that can run a tree first."""
+    installs: "tuple[Install, ...]" = ()
+    hosts: "tuple[Host, ...]" = ()
 
 
 def supplied(found: "Acceptance", nodes: int, tau: float, builder: str, family: str = "") -> "Acceptance":
@@ -113,10 +124,8 @@ def asked_of(costs: Costs, nodes: int) -> "Asked":
     )
 
 
-def estimates_of(
-    session: "Session", acceptance: "Acceptance", costs: Costs, nodes: int
-) -> "tuple[tuple[Estimate, ...], tuple[Host, ...]]":
-    """One estimate for each engine of the scan, a single one where none is meant; and the hosts that they are about.
+def estimates_of(session: "Session", acceptance: "Acceptance", costs: Costs, nodes: int) -> "Weighed":
+    """One estimate for each engine of the scan, a single one where none is meant; and what they are about.
 
     Raises:
         ReconError: as `asked_of`, and where a run that is named cannot be found or read.
@@ -126,6 +135,7 @@ def estimates_of(
     from recon.estimates.kinship import related
     from recon.estimates.prospect import estimates
     from recon.estimates.times import Times
+    from recon.report.leading import ordered
 
     asked = asked_of(costs, nodes)
     scan = _scan(session, costs)
@@ -140,7 +150,8 @@ def estimates_of(
         asked = replace(asked, gpu=next((gpu.name for gpu in host.gpus), ""))
     installs = scan.run.installs if scan else ()
     made = estimates(acceptance, asked, times, installs, tuple(notes))
-    return made, scan.run.hosts if scan else tuple(host for source in probes for host in source.run.hosts)
+    hosts = scan.run.hosts if scan else tuple(host for source in probes for host in source.run.hosts)
+    return Weighed(ordered(made), installs, hosts)
 
 
 def _scan(session: "Session", costs: Costs) -> "Source | None":

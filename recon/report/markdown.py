@@ -45,10 +45,10 @@ def place_words(finding: Finding) -> str:
 def _decision(view: View) -> Iterator[str]:
     yield f"# recon: {words(view.title)}"
     yield ""
-    yield f"**{words(view.lead)}**"
-    for each in view.decisions:
+    yield f"**{plain(clipped(view.lead, 3 * _LONGEST))}**"
+    for index, each in enumerate(view.decisions):
         yield ""
-        if each.sentence != view.lead:
+        if index:
             yield words(each.sentence)
         yield from (f"- {words(line)}" for line in each.because)
     if missing := dict.fromkeys(line for each in view.decisions for line in each.missing):

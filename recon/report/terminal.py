@@ -104,7 +104,7 @@ def _blocks(view: View, width: int) -> Iterable[RenderableType]:
 
 def _decision(view: View) -> RenderableType:
     parts: list[RenderableType] = [text(view.lead, "bold")]
-    parts += [text(each.sentence) for each in view.decisions[1:]]
+    parts += [text(each) for each in view.also]
     ages = [f"{each.kind} {each.age}".strip() for each in view.method if each.age]
     if ages:
         parts.append(text(f"{view.title}: {', '.join(ages)}", "dim"))

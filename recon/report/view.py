@@ -19,6 +19,7 @@ from recon.records.verdict import Standing
 from recon.report.behaviours import Seen, seen
 from recon.report.curves import knees_words
 from recon.report.findings import Finding, findings_of, label_of, way_out
+from recon.report.leading import Leading, leading, ordered
 from recon.report.numbers import age, count, counted, seconds, size
 from recon.report.timings import TimingGroup, groups_of, ratios_words
 from recon.report.words import DECISIONS, STANDINGS, rank_of
@@ -121,7 +122,10 @@ class View:
     title: str
     lead: str
     """The decision in one sentence: the first thing that anybody reads."""
+    also: tuple[str, ...]
+    """The decisions that the first sentence tells only in brief, each in a sentence."""
     decisions: tuple[DecisionView, ...]
+    """Those of installs that can run a tree first."""
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     counts: str
@@ -152,14 +156,17 @@ def compose(run: Run, sources: Sequence[Source], now: datetime, failures: Sequen
         (install, findings_of(install, _name(hosts, install.host), capabilities)) for install in _ordered(run.installs)
     ]
     searched = {each.install: each for each in run.searched}
-    decisions = tuple(_decision(estimate, run.installs) for estimate in run.estimates)
+    estimates = ordered(run.estimates)
+    decisions = tuple(_decision(estimate, run.installs) for estimate in estimates)
+    first = leading(estimates, run.installs, run.hosts) or Leading(_undecided(run), ())
     everything = tuple(
         sorted((each for _, some in findings for each in some), key=lambda each: rank_of(each.capability))
     )
     return View(
         run=run,
         title=", ".join(host.name for host in run.hosts) or "recon",
-        lead=_lead(run, decisions),
+        lead=first.lead,
+        also=first.others,
         decisions=decisions,
         columns=_told_apart([_column(install, _name(hosts, install.host), some) for install, some in findings]),
         rows=_rows([install for install, _ in findings], everything),
@@ -221,9 +228,8 @@ def edits_words(edits: Edits) -> str:
     return f"{', '.join(changes)} of {files}" if changes else f"{files} as installed"
 
 
-def _lead(run: Run, decisions: Sequence[DecisionView]) -> str:
-    if decisions:
-        return decisions[0].sentence
+def _undecided(run: Run) -> str:
+    """What is said first where there is no decision."""
     if run.installs:
         return "Only kernel packages were scanned; they answer through the engine that calls them."
     if any(each.spread for each in run.measurements):

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -131,8 +132,10 @@ def test_the_scan_tells_whether_an_engine_could_run_it(recon_command: Recon, tim
     save(scan(), state)
     first, second, *_ = recon_command(*WEIGHED).out.splitlines()
 
-    assert first.endswith("vllm 0.20.1 cannot run one without a patch.")
-    assert "with kernels as engines have them" in second
+    assert first.startswith("sglang 0.5.23: Cannot tell at batch 1: ")
+    assert "with kernels as engines have them" in first
+    assert first.endswith(" vllm 0.20.1: a tree pays. It cannot run one without a patch.")
+    assert second.startswith("vllm 0.20.1: A tree would pay at batch 1: ")
 
 
 def test_without_any_run_the_data_sheet_of_the_named_card_bounds(recon_command: Recon) -> None:
@@ -353,14 +356,16 @@ def test_options_about_times_that_would_do_nothing_are_refused(recon_command: Re
 
 def test_the_report_begins_with_the_newest_estimate(recon_command: Recon, timed: Path, state: Path) -> None:
     save(scan(), state)
-    first, second, *_ = recon_command(*WEIGHED).out.splitlines()
+    told = json.loads(recon_command(*WEIGHED, "--json").out)
+    first, second = (each["sentence"] for each in told["estimates"])
     ended = recon_command("report")
     decisions = [line.split("\t")[1:] for line in ended.out.splitlines() if line.startswith("decision\t")]
 
     assert [
-        ["vllm 0.20.1", "a tree pays", first, "no"],
-        ["sglang 0.5.23", "cannot tell", second, "partly"],
+        ["sglang 0.5.23", "cannot tell", first, "partly"],
+        ["vllm 0.20.1", "a tree pays", second, "no"],
     ] == decisions
+    assert (told["decision"], told["sentence"]) == ("cannot_tell", first)
     assert "estimate: " in ended.err
 
 
@@ -390,7 +395,7 @@ def test_the_page_begins_with_it_and_shows_what_it_rests_on(
     recon_command("report", "-o", f"html={tmp_path / 'r.html'}")
     page = (tmp_path / "r.html").read_text()
 
-    assert f'<h2 id="lead">{first}</h2>' in page
+    assert f'<h2 id="lead">{first}</h2>' in unescape(page)
     assert "kernels as engines have them" in page
     assert "To accept a tree: " in page
     assert ">Batch 1</th>" in page

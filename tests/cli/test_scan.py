@@ -95,7 +95,7 @@ def test_json_is_the_run(recon_command: Recon, stages: Stages, state: Path) -> N
 
 
 def test_a_pager_that_was_promised_colour_gets_the_screen(recon_command: Recon, stages: Stages) -> None:
-    assert "\x1b[1mvllm 0.20.1 cannot run a draft tree" in recon_command("--color", "always", "scan").out
+    assert "\x1b[1msglang 0.5.23 can run a draft tree" in recon_command("--color", "always", "scan").out
 
 
 def test_quiet_says_nothing_on_standard_error(recon_command: Recon, stages: Stages) -> None:
