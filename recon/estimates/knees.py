@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from recon.estimates.ratios import usable
+from recon.estimates.ratios import place_of, usable
 from recon.records.estimate import Growth, Knee
 from recon.records.measurement import Measurement, Spread
 
@@ -23,11 +23,12 @@ def knees_of(measurements: Iterable[Measurement], threshold: float = THRESHOLD) 
     curves: defaultdict[tuple[object, ...], dict[int, tuple[Measurement, Spread]]] = defaultdict(dict)
     for measurement in measurements:
         spread, axis = usable(measurement), next((name for name in TOKENS if name in measurement.case), "")
-        if spread is None or measurement.device is None or not axis or measurement.role == "floor":
+        place = place_of(measurement.case, [axis])
+        if spread is None or measurement.device is None or place is None or measurement.role == "floor":
             continue
         rest = tuple(sorted((name, value) for name, value in measurement.case.items() if name != axis))
         key = (measurement.probe, measurement.kernel, measurement.device.uuid, measurement.device.name, rest)
-        curves[key].setdefault(int(measurement.case[axis]), (measurement, spread))
+        curves[key].setdefault(place[0], (measurement, spread))
     return tuple(_knee(curve, threshold) for curve in curves.values() if len(curve) >= FEWEST)
 
 

@@ -1,7 +1,7 @@
 """Measured times against each other: a subject over its baseline, of one probe, one case and one GPU."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from recon.records.estimate import Ratio
 from recon.records.measurement import Measurement, Spread
@@ -13,6 +13,16 @@ def usable(measurement: Measurement) -> Spread | None:
         return None
     spread = measurement.spread
     return spread if spread is not None and 0 < spread.low_us <= spread.median_us <= spread.high_us else None
+
+
+def place_of(case: Mapping[str, object], axes: Sequence[str]) -> tuple[int, ...] | None:
+    """Where a case lies along axes that count something; None where one is lacking, or counts in no whole number.
+
+    >>> place_of({"m": 64, "dtype": "bf16"}, ["m"]), place_of({"m": "64"}, ["m"])
+    ((64,), None)
+    """
+    found = tuple(value for value in map(case.get, axes) if type(value) is int and value >= 0)
+    return found if len(found) == len(axes) else None
 
 
 def disagrees(measurement: Measurement) -> bool:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recon.estimates.ratios import usable
+from recon.estimates.ratios import place_of, usable
 from recon.records.cost import Ground, Quantity
 from recon.records.measurement import Measurement, Spread
 
@@ -95,8 +95,8 @@ class Times:
             known = self._found[key] = {}
             for measurement, spread in self._kernels.get(kernel, ()):
                 case = measurement.case
-                place = tuple(each for each in map(case.get, names) if type(each) is int)
-                if len(place) == len(names) and all(case.get(name) == value for name, value in fixed.items()):
+                place = place_of(case, names)
+                if place is not None and all(case.get(name) == value for name, value in fixed.items()):
                     known.setdefault(place, spread)
         return known
 

@@ -2,17 +2,25 @@
 
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recon.errors import ReconError
+from recon.estimates.acceptance import ByLaw
 from recon.estimates.counts import Counts, of_histograms
+from recon.estimates.knees import knees_of
+from recon.estimates.prospect import Asked, estimates
+from recon.estimates.ratios import ratios_of
 from recon.estimates.saved_counts import encoded
 from recon.estimates.sources import counts_of
+from recon.estimates.times import Times
 from recon.estimates.trace import read
 from recon.estimates.trees import static
+from recon.probes.models import model_of
+from tests.estimates.probed import records
 from tests.estimates.test_sources import counters, sglang, vllm
 from tests.estimates.test_trace import HEADER, POSITION
 
@@ -81,3 +89,32 @@ def test_lines_of_labels_take_no_longer_than_they_are_long() -> None:
         counts_of(["# x", "vllm:spec_decode_num_drafts" + "{" * 30_000 + " 3 "])
     with pytest.raises(ReconError):
         counts_of(["# x", "vllm:spec_decode_num_drafts" + " " * 60_000 + "x"])
+
+
+CASES = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4)
+SOUND = records(model_of("Qwen3.6-27B"))
+AXES = sorted({name for each in SOUND for name in each.case})
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(AXES), CASES), max_size=4), st.integers(1, 4), st.floats(-1, 1e300))
+def test_saved_times_with_any_values_make_an_estimate_or_none(
+    odd: list[tuple[str, int | float | str]], every: int, median: float
+) -> None:
+    """A run file may have been changed by hand, within its schema."""
+    changed = []
+    for number, each in enumerate(SOUND):
+        case = {name: dict(odd).get(name, value) if number % every == 0 else value for name, value in each.case.items()}
+        off = each.spread and number % 7 == 0
+        spread = (
+            replace(each.spread, median_us=median, high_us=max(median, 1.0)) if off and each.spread else each.spread
+        )
+        changed.append(replace(each, case=case, spread=spread))
+    law = ByLaw(Counts("as told", 15, 0, (), 5.0), "dflash", 16)
+    (made,) = estimates(law, Asked(model_of("Qwen3.6-27B")), Times(changed), ())
+    spans = [each.ratio for each in made.outlooks if each.ratio]
+
+    assert made.sentence
+    assert all(0 <= each.low <= each.value <= each.high for each in spans)
+    assert all(each.growth for each in knees_of(changed))
+    assert all(each.low <= each.ratio <= each.high for each in ratios_of(changed))
