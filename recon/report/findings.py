@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recon.records.evidence import Evidence
 from recon.records.install import Engine, Excerpt, Install
@@ -310,6 +311,7 @@ def _capped(text: str) -> list[str]:
     return text.split("\n")[:EXCERPT_LINES]
 
 
+@lru_cache(maxsize=4096)  # verdicts, members and installs that are alike show the same lines
 def _lines(excerpt: Excerpt | None, marked: int) -> tuple[SourceLine, ...]:
     if excerpt is None:
         return ()

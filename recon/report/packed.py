@@ -11,6 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeVar
 
 from recon.records.run import Run
@@ -134,8 +135,9 @@ class _Tables:
 
     def __init__(self) -> None:
         self._texts = _Table[str](visible)
+        tinted = cache(coloured)  # forks have the same lines at other places
         self._sources = _Table[tuple[str, tuple[SourceLine, ...]]](
-            lambda pair: [pair[1][0].number, coloured(pair[0], [line.text for line in pair[1]])]
+            lambda pair: [pair[1][0].number, tinted(pair[0], tuple(line.text for line in pair[1]))]
         )
         self._places = _Table[Place](self._place)
         self._details = _Table[str](json.loads)
