@@ -26,6 +26,9 @@ FAR_OFF = 2
 EXTRA_BUDGETS = (7, 8, 15, 16, 23, 31, 32, 47, 63, 64, 95, 127, 128, 191, 255, 256)
 """Where root and drafts fill what kernels and graphs are made for, besides what an acceptance is known at."""
 
+SIZES = (8, 16, 32, 64, 128, 256)
+"""Drafts of the trees that are told of one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -62,6 +65,15 @@ def outlooks(acceptance: Acceptance, asked: Asked, times: Times) -> tuple[Outloo
     if asked.tree_us is not None and asked.chain_us is not None:
         return tuple(_given(acceptance, asked, batch) for batch in asked.batches)
     return tuple(found for batch in asked.batches for found in _at(acceptance, asked, times, batch))
+
+
+def _by_size(acceptance: Acceptance, asked: Asked, times: Times) -> Iterator[Outlook]:
+    """What trees of one size each would bring, where the best one was asked for."""
+    tried = budgets_of(acceptance, asked) if asked.model and not asked.budget else []
+    for nodes in (each for each in SIZES if each in tried):
+        for outlook in outlooks(acceptance, replace(asked, budget=nodes), times):
+            if outlook.ratio:
+                yield replace(outlook, tree_round=None, chain_round=None)
 
 
 def budgets_of(acceptance: Acceptance, asked: Asked) -> list[int]:
@@ -215,9 +227,13 @@ def estimates(
     engines = [install for install in installs if not install.engine.is_companion]
     names = dict.fromkeys(install.engine.value for install in engines) or {"": None}
     found = {name: outlooks(acceptance, replace(asked, engine=name), times) for name in names}
+    sizes = {name: tuple(_by_size(acceptance, replace(asked, engine=name), times)) for name in names}
     takes = memory_of(asked, next(iter(found.values())), times)
     made = tuple(
-        _estimate(found[install.engine.value if install else ""], takes, install, asked, notes)
+        replace(
+            _estimate(found[install.engine.value if install else ""], takes, install, asked, notes),
+            sizes=sizes[install.engine.value if install else ""],
+        )
         for install in engines or (None,)
     )
     if refused is None:

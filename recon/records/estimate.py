@@ -132,6 +132,8 @@ class Estimate:
     """Where more tokens cease to be nearly free."""
     outlooks: tuple[Outlook, ...] = ()
     """By batch and kernels, where acceptance and times were weighed against each other."""
+    sizes: tuple[Outlook, ...] = ()
+    """The same for trees of one size each, by size, batch and kernels; without rounds, which `outlooks` tell of."""
     memory: Memory | None = None
     turns: tuple[int, ...] = ()
     """The two batches that were asked about between which tree and chain change places; empty where they do not."""

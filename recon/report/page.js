@@ -250,6 +250,46 @@
     if (target && target.getAttribute("href") === location.hash) jump();
   });
 
+  // Buttons for batch and size of the tree: the page holds a sentence for each pair, and the one that is asked for is shown.
+  function choices(box, number) {
+    const points = [...box.querySelectorAll("p[data-batch]")];
+    const asked = new URLSearchParams(location.hash.startsWith("#at:") ? location.hash.slice(4) : "");
+    const chosen = {};
+    const said = make("div");
+    said.setAttribute("role", "status");
+    said.append(...points);
+    const groups = [["batch", "Batch", (value) => value], ["nodes", "Drafts", (value) => (value === "0" ? "best" : value)]];
+    const show = () => {
+      for (const node of box.querySelectorAll("button")) node.setAttribute("aria-pressed", String(chosen[node.dataset.kind] === node.value));
+      for (const point of points) point.hidden = groups.some(([kind]) => point.dataset[kind] !== chosen[kind]);
+      none.hidden = points.some((point) => !point.hidden);
+    };
+    const none = make("p", "", "This pair was not weighed.");
+    said.append(none);
+    for (const [kind, name, word] of groups) {
+      const values = [...new Set(points.map((point) => point.dataset[kind]))].sort((left, right) => left - right);
+      chosen[kind] = values.includes(asked.get(`${kind}${number}`)) ? asked.get(`${kind}${number}`) : values[0];
+      const row = make("div", "choice", make("span", "", name), ...values.map((value) => {
+        const node = make("button", "", word(value));
+        node.type = "button";
+        node.value = value;
+        node.dataset.kind = kind;
+        node.addEventListener("click", () => {
+          chosen[kind] = value;
+          show();
+          history.replaceState(null, "", `#at:${new URLSearchParams(groups.map(([each]) => [`${each}${number}`, chosen[each]]))}`);
+        });
+        return node;
+      }));
+      row.setAttribute("role", "group");
+      row.setAttribute("aria-label", name);
+      box.append(row);
+    }
+    box.append(said);
+    show();
+  }
+  document.querySelectorAll(".points").forEach(choices);
+
   // The matrix of many installs, some at a time.
   function pages() {
     const pager = one(".pager");

@@ -1,10 +1,9 @@
 """What a tree brings over the best chain, as a map: a row for each kind of kernels, a column for each batch."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recon.records.cost import Ground
-from recon.records.estimate import Decision, Outlook
+from recon.records.estimate import Decision, Estimate, Outlook
 from recon.report.findings import label_of
 from recon.report.numbers import ratio, ratios
 from recon.report.view import View
@@ -34,6 +33,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """One batch with trees of one size."""
+
+    batch: int
+    nodes: int
+    """Drafts; 0 for the size that is best there."""
+    says: str
+    """What was weighed there, by kernels, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Speedups:
     """The map of one estimate."""
 
@@ -41,21 +51,42 @@ class Speedups:
     batches: tuple[int, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
     """Kernels and context, and a cell for each batch."""
+    points: tuple[Point, ...]
+    """To be looked up one by one."""
+
+
+def points_of(estimate: Estimate) -> tuple[Point, ...]:
+    """Every batch and size that was weighed; none where there is nothing to choose from."""
+    found: dict[tuple[int, int], list[Outlook]] = {}
+    for nodes, outlook in (
+        *((0, each) for each in estimate.outlooks),
+        *((each.nodes, each) for each in estimate.sizes),
+    ):
+        found.setdefault((outlook.batch, nodes), []).append(outlook)
+    if len(found) < 2 or not any(each.ratio for some in found.values() for each in some):
+        return ()
+    return tuple(Point(*key, "; ".join(map(_said, some))) for key, some in sorted(found.items()))
+
+
+def _said(outlook: Outlook) -> str:
+    cell = _cell(outlook)
+    told = f"{cell.told} {cell.word}".strip()
+    return f"{KERNELS.get(outlook.kernels, outlook.kernels)}: {', '.join((told, *cell.also))}"
 
 
 def speedups_of(view: View) -> tuple[Speedups, ...]:
     """The map of each estimate in which a tree was weighed against a chain."""
     labels = {install.id: label_of(install) for install in view.run.installs}
     return tuple(
-        _map(labels.get(each.subject, ""), each.outlooks)
+        _map(labels.get(each.subject, ""), each)
         for each in view.run.estimates
         if any(outlook.ratio for outlook in each.outlooks)
     )
 
 
-def _map(label: str, outlooks: Iterable[Outlook]) -> Speedups:
+def _map(label: str, estimate: Estimate) -> Speedups:
     rows: dict[str, dict[int, Outlook]] = {}
-    for each in outlooks:
+    for each in estimate.outlooks:
         name = f"{KERNELS.get(each.kernels, each.kernels)}, context {each.context}"
         rows.setdefault(name, {})[each.batch] = each
     batches = tuple(sorted({batch for some in rows.values() for batch in some}))
@@ -66,6 +97,7 @@ def _map(label: str, outlooks: Iterable[Outlook]) -> Speedups:
             (name, tuple(_cell(some[batch]) if batch in some else None for batch in batches))
             for name, some in rows.items()
         ),
+        points_of(estimate),
     )
 
 
