@@ -139,7 +139,7 @@ def test_a_terminal_gets_a_screen_and_a_pipe_gets_rows(tmp_path: Path) -> None:
     assert "\x1b[32m● yes, connected" in screen
     assert "● yes, connected" in plain
     assert "\x1b" not in plain
-    assert piped.startswith("decision\tvllm 0.20.1\t")
+    assert piped.startswith("decision\tsglang 0.5.23\t")
     assert "\x1b" not in piped
 
 
