@@ -61,7 +61,7 @@ def test_no_runs_are_no_error(recon_command: Recon) -> None:
 
 
 def test_a_run_is_shown_again(recon_command: Recon, saved: tuple[Path, Path]) -> None:
-    assert recon_command("runs", "show", saved[0].name).out.startswith("decision\tvllm 0.20.1\t")
+    assert recon_command("runs", "show", saved[0].name).out.startswith("decision\tsglang 0.5.23\t")
     assert saved[0].read_text() == recon_command("runs", "show", "localhost-scan", "--json").out
 
 
