@@ -31,7 +31,7 @@ _ROUND, _ANGLED = re.compile(rb"\([^()]*\)"), re.compile(rb"<[^<>]*>")
 _ACCESS = re.compile(rb"\b(?:public|private|protected)\s*:(?!:)")
 _SPACE = re.compile(rb"\s*(?:inline\s+)?namespace\b|\s*(?:export|extern)\s*$")
 _CLASS = re.compile(
-    rb"\b(?:class|struct|union)\b(?:[\s\x01]|\w+(?=\s*[\w\x01]))*?\b(?!final\b)([A-Za-z_]\w*+)[\s\x04]*+(?:final\b\s*+)?(?::|$)"
+    rb"\b(?:class|struct|union)\b(?:[\s\x01]|\w++(?=\s*[\w\x01]))*?\b(?!final\b)([A-Za-z_]\w*+)[\s\x04]*+(?:final\b\s*+)?(?::|$)"
 )
 _NAME = re.compile(rb"((?:[A-Za-z_]\w*+[\s\x04]*+::\s*+)*+(?:~\s*+)?(?:[A-Za-z_]\w*+|\x02++))[\s\x04]*+\x01++")
 _BEHIND = re.compile(

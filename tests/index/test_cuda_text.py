@@ -117,3 +117,10 @@ def test_offsets_lead_back_into_the_file() -> None:
     piece = next(each for each in text.pieces if each.kind is Kind.FUNCTION)
 
     assert b'{ g("text", 1); }' == data[text.origin(piece.opened) : text.origin(piece.closed) + 1]
+
+
+def test_a_long_name_in_a_heading_that_is_no_class_is_passed_over() -> None:
+    """It was tried in all parts into which it can be cut: of each letter more it took twice as long."""
+    source = f"class {'a' * 400} b + c {{ int x; }};\nint f() {{ return 1; }}\n"
+
+    assert ("function", "f", 2, 2, "") in found(source)
